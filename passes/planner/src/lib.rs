@@ -1,0 +1,25 @@
+//! The abstract rematerialisation problem and its plans.
+//!
+//! A [`Problem`] is an AND-OR graph: *values* with sizes, and *derivations*
+//! that compute values from other values at a cost. Several derivations may
+//! yield the same value. A [`Plan`] is a sequence of steps "compute by this
+//! derivation" and "free this value"; [`replay()`] is the definition of what a
+//! plan costs and whether it is legal. Nothing here knows of any IR:
+//! `ckpt-graph/1` and `ckpt-plan/1` ([`graph_file`]) are the file formats, so
+//! the planner can be used and judged alone.
+
+mod evict;
+pub mod graph_file;
+mod ids;
+mod plan;
+mod problem;
+mod quantity;
+mod replay;
+mod solve;
+
+pub use ids::{DerivationId, ValueId};
+pub use plan::{Plan, Step};
+pub use problem::{Derivation, Problem, ProblemError, Value};
+pub use quantity::{Bytes, Micros};
+pub use replay::{Replay, ReplayError, replay};
+pub use solve::{Goal, Outcome, peak_floor, solve};

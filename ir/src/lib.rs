@@ -14,6 +14,7 @@
 //! through untouched and treated as having effects.
 
 mod attr;
+mod diagnostic;
 mod element;
 mod loc;
 mod module;
@@ -26,6 +27,7 @@ pub use attr::{
     OutputAlias, ScatterDims,
 };
 pub use ckpt_entity::{Bytes, EntityId, EntitySet, EntityVec, Flops, Micros};
+pub use diagnostic::{Diagnostic, DiagnosticKind, SourceText};
 pub use element::ElementType;
 pub use loc::{Loc, LocId, LocTable};
 pub use module::{

@@ -107,8 +107,7 @@ impl<'a> SourceText<'a> {
         let cut = (column - 1).saturating_sub(SHOWN_COLUMNS / 2);
         let cut = (cut..=column - 1).find(|at| text.is_char_boundary(*at)).unwrap_or(0);
         let shown: String = text[cut..].chars().take(SHOWN_COLUMNS).collect();
-        let caret =
-            text.get(cut..(column - 1).min(text.len())).map_or(0, |before| before.chars().count());
+        let caret = text.get(cut..(column - 1).min(text.len())).map_or(0, |before| before.chars().count());
         let _ = writeln!(out, "  {}\n  {}^", shown.replace('\t', " "), " ".repeat(caret));
     }
 }
@@ -120,8 +119,7 @@ mod tests {
     #[test]
     fn a_diagnostic_is_rendered_with_its_line_and_a_caret() {
         let source = SourceText::new("a.mlir", "first\nsecond line\n");
-        let shown =
-            source.render(&Diagnostic::invalid(13, "no such thing").with_note(0, "see here"));
+        let shown = source.render(&Diagnostic::invalid(13, "no such thing").with_note(0, "see here"));
         let expected = "a.mlir:2:8: error: no such thing\n  second line\n         ^\n\
                         a.mlir:1:1: note: see here\n  first\n  ^\n";
         assert_eq!(shown, expected);

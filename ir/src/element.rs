@@ -89,12 +89,7 @@ impl ElementType {
     pub fn is_float(self) -> bool {
         !matches!(
             self,
-            Self::Bool
-                | Self::Int(_)
-                | Self::Uint(_)
-                | Self::Complex64
-                | Self::Complex128
-                | Self::Index
+            Self::Bool | Self::Int(_) | Self::Uint(_) | Self::Complex64 | Self::Complex128 | Self::Index
         )
     }
 
@@ -182,9 +177,7 @@ mod tests {
 
     #[test]
     fn names_are_read_as_they_are_printed() {
-        for element in
-            NAMES.iter().map(|(_, e)| *e).chain([ElementType::Bool, ElementType::Uint(4)])
-        {
+        for element in NAMES.iter().map(|(_, e)| *e).chain([ElementType::Bool, ElementType::Uint(4)]) {
             assert_eq!(ElementType::from_name(&element.to_string()), Some(element));
         }
         assert_eq!(ElementType::from_name("i0"), None);

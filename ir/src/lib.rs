@@ -14,25 +14,26 @@
 //! through untouched and treated as having effects.
 
 mod attr;
+pub mod cost;
 mod diagnostic;
 mod element;
 mod loc;
 mod module;
 mod name;
 pub mod op;
+pub mod text;
 mod types;
 
 pub use attr::{
-    Attr, AttrId, AttrTable, ConvDims, DenseElements, DotAlgorithm, DotDims, GatherDims,
-    OutputAlias, ScatterDims,
+    Attr, AttrId, AttrTable, ConvDims, DenseElements, DotAlgorithm, DotDims, GatherDims, OutputAlias,
+    ScatterDims,
 };
 pub use ckpt_entity::{Bytes, EntityId, EntitySet, EntityVec, Flops, Micros};
 pub use diagnostic::{Diagnostic, DiagnosticKind, SourceText};
 pub use element::ElementType;
 pub use loc::{Loc, LocId, LocTable};
 pub use module::{
-    Block, BlockId, Module, NamedAttr, Op, OpId, OpSpec, Region, RegionId, Use, Uses, ValueDef,
-    ValueId,
+    Block, BlockId, Module, NamedAttr, Op, OpId, OpSpec, Region, RegionId, Use, Uses, ValueDef, ValueId,
 };
 pub use name::{NameTable, Symbol};
 pub use op::{Category, Effect, OpKind};

@@ -1,8 +1,8 @@
 //! The module: operations, values, blocks and regions in dense tables.
 
 use crate::{
-    Attr, AttrId, AttrTable, Effect, LocId, LocTable, NameTable, OpKind, Symbol, TensorType,
-    TypeId, TypeTable,
+    Attr, AttrId, AttrTable, Effect, LocId, LocTable, NameTable, OpKind, Symbol, TensorType, TypeId,
+    TypeTable,
 };
 use ckpt_entity::{EntityVec, define_id};
 use smallvec::SmallVec;
@@ -284,6 +284,13 @@ impl Module {
         self.values[value].name.map(|name| self.names.get(name))
     }
 
+    /// What people call an operation: the name of its first result, or its own.
+    #[must_use]
+    pub fn value_name_or_op(&self, op: OpId) -> String {
+        let result = self.ops[op].results.first().and_then(|value| self.value_name(*value));
+        result.map_or_else(|| self.op_name(op).to_owned(), |name| format!("%{name}"))
+    }
+
     /// Names a value for printing; the printer makes names unique.
     pub fn set_value_name(&mut self, value: ValueId, name: &str) {
         self.values[value].name = Some(self.names.intern(name));
@@ -349,6 +356,17 @@ impl Module {
         region
     }
 
+    /// An empty region that no operation holds yet, see [`Module::adopt_region`].
+    pub fn create_detached_region(&mut self) -> RegionId {
+        self.regions.push(Region::default())
+    }
+
+    /// Makes a detached region the last one of an operation.
+    pub fn adopt_region(&mut self, op: OpId, region: RegionId) {
+        self.regions[region].parent = Some(op);
+        self.ops[op].regions.push(region);
+    }
+
     /// Adds an empty block to a region.
     pub fn create_block(&mut self, region: RegionId) -> BlockId {
         let block = self.blocks.push(Block { parent: Some(region), ..Block::default() });
@@ -359,8 +377,7 @@ impl Module {
     /// Adds an argument to a block.
     pub fn add_argument(&mut self, block: BlockId, ty: TypeId) -> ValueId {
         let index = self.blocks[block].arguments.len() as u32;
-        let value =
-            self.values.push(Value { ty, def: ValueDef::Argument { block, index }, name: None });
+        let value = self.values.push(Value { ty, def: ValueDef::Argument { block, index }, name: None });
         self.blocks[block].arguments.push(value);
         value
     }
@@ -458,11 +475,7 @@ impl Module {
         let mut stack = vec![root];
         while let Some(op) = stack.pop() {
             order.push(op);
-            let blocks = self.ops[op]
-                .regions
-                .iter()
-                .rev()
-                .flat_map(|r| self.regions[*r].blocks.iter().rev());
+            let blocks = self.ops[op].regions.iter().rev().flat_map(|r| self.regions[*r].blocks.iter().rev());
             for &block in blocks {
                 stack.extend(self.blocks[block].ops.iter().rev());
             }
@@ -504,8 +517,7 @@ impl Module {
     /// false *and* it is not one of StableHLO's checks.
     fn custom_call_effect(&self, op: OpId) -> Effect {
         let says_so = matches!(self.attr(op, "has_side_effect"), None | Some(Attr::Bool(false)));
-        let is_check =
-            self.string_attr(op, "call_target_name").is_some_and(|t| t.starts_with("check."));
+        let is_check = self.string_attr(op, "call_target_name").is_some_and(|t| t.starts_with("check."));
         if says_so && !is_check { Effect::Pure } else { Effect::SideEffect }
     }
 

@@ -28,6 +28,13 @@ impl<K: EntityId> EntitySet<K> {
         new
     }
 
+    /// Adds all `ids`.
+    pub fn extend_with(&mut self, ids: impl IntoIterator<Item = K>) {
+        for id in ids {
+            self.insert(id);
+        }
+    }
+
     /// Removes `id`; says whether it was there.
     pub fn remove(&mut self, id: K) -> bool {
         let there = self.contains(id);
@@ -58,9 +65,10 @@ impl<K: EntityId> EntitySet<K> {
     /// The ids in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = K> + '_ {
         let bits = |word: u64| (0..64).filter(move |bit| word & (1 << bit) != 0);
-        self.words.iter().enumerate().flat_map(move |(index, &word)| {
-            bits(word).map(move |bit| K::from_index(index * 64 + bit))
-        })
+        self.words
+            .iter()
+            .enumerate()
+            .flat_map(move |(index, &word)| bits(word).map(move |bit| K::from_index(index * 64 + bit)))
     }
 }
 
@@ -73,9 +81,7 @@ impl<K: EntityId> Default for EntitySet<K> {
 impl<K: EntityId> FromIterator<K> for EntitySet<K> {
     fn from_iter<I: IntoIterator<Item = K>>(ids: I) -> Self {
         let mut set = Self::new();
-        for id in ids {
-            set.insert(id);
-        }
+        set.extend_with(ids);
         set
     }
 }

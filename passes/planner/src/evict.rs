@@ -31,11 +31,8 @@ pub(crate) struct Search {
 /// O(rounds × (length + live values)) time.
 pub(crate) fn search(problem: &Problem, budget: Bytes) -> Search {
     let mut computes = problem.order().to_vec();
-    let mut best = Search {
-        met: None,
-        smallest: Plan::without_remat(problem),
-        smallest_peak: Bytes(u64::MAX),
-    };
+    let mut best =
+        Search { met: None, smallest: Plan::without_remat(problem), smallest_peak: Bytes(u64::MAX) };
     let rounds = ROUNDS_PER_DERIVATION * problem.derivations().len();
     for _ in 0..=rounds {
         let plan = Plan::from_computes(problem, &computes);
@@ -49,8 +46,7 @@ pub(crate) fn search(problem: &Problem, budget: Bytes) -> Search {
             break;
         }
         let Some(peak_step) = replayed.peak_step else { break };
-        let peak_at =
-            plan.steps[..peak_step].iter().filter(|s| matches!(s, crate::Step::Compute(_))).count();
+        let peak_at = plan.steps[..peak_step].iter().filter(|s| matches!(s, crate::Step::Compute(_))).count();
         match best_eviction(problem, &computes, peak_at) {
             Some((position, derivation)) => computes.insert(position, derivation),
             None => break,

@@ -3,9 +3,7 @@
 //! A graph has nodes with one derivation each; node `i`'s result `r` is a value.
 //! Input nodes are residents. See [`read_graph`] and [`write_plan`].
 
-use crate::{
-    Bytes, Derivation, DerivationId, Micros, Plan, Problem, ProblemError, Step, Value, ValueId,
-};
+use crate::{Bytes, Derivation, DerivationId, Micros, Plan, Problem, ProblemError, Step, Value, ValueId};
 use serde::{Deserialize, Serialize};
 
 #[derive(Deserialize)]
@@ -107,8 +105,7 @@ pub fn read_graph(json: &[u8]) -> Result<Graph, GraphFileError> {
     let mut node_of = Vec::new();
     let mut derivation_of = vec![None; file.nodes.len()];
     for (index, node) in file.nodes.iter().enumerate() {
-        let fresh =
-            |&bytes| Value { name: node.name.clone(), bytes: Bytes(bytes), resident: node.input };
+        let fresh = |&bytes| Value { name: node.name.clone(), bytes: Bytes(bytes), resident: node.input };
         values.extend(node.bytes.iter().map(fresh));
         if node.input {
             if !node.inputs.is_empty() || node.time != 0.0 || node.alias.is_some() {
@@ -124,11 +121,7 @@ pub fn read_graph(json: &[u8]) -> Result<Graph, GraphFileError> {
             Some(position) => match inputs.get(position) {
                 Some(&base) => Some(base),
                 None => {
-                    return Err(GraphFileError::BadReference {
-                        what: what(),
-                        node: index,
-                        result: position,
-                    });
+                    return Err(GraphFileError::BadReference { what: what(), node: index, result: position });
                 }
             },
         };
@@ -212,11 +205,7 @@ pub struct PlanFacts {
 ///
 /// # Errors
 /// Only if serialisation fails, which a finite time rules out.
-pub fn write_plan(
-    graph: &Graph,
-    plan: &Plan,
-    facts: PlanFacts,
-) -> Result<String, serde_json::Error> {
+pub fn write_plan(graph: &Graph, plan: &Plan, facts: PlanFacts) -> Result<String, serde_json::Error> {
     let step = |step: &Step| match *step {
         Step::Compute(id) => StepFile::Compute("compute", graph.node_of[id.index()]),
         Step::Free(value) => {
@@ -267,8 +256,7 @@ mod tests {
         let graph = read_graph(CHAIN.as_bytes()).unwrap();
         let plan = Plan::without_remat(&graph.problem);
         let free_of_base = plan.steps.iter().position(|s| *s == Step::Free(ValueId::new(2)));
-        let last_compute =
-            plan.steps.iter().position(|s| *s == Step::Compute(DerivationId::new(3)));
+        let last_compute = plan.steps.iter().position(|s| *s == Step::Compute(DerivationId::new(3)));
         assert!(free_of_base < last_compute);
     }
 
@@ -284,17 +272,10 @@ mod tests {
     fn plan_file_uses_the_numbering_of_the_graph() {
         let graph = read_graph(CHAIN.as_bytes()).unwrap();
         let plan = Plan::without_remat(&graph.problem);
-        let facts = PlanFacts {
-            peak: Bytes(42),
-            time: Micros(7.0),
-            lower_bound: Micros(7.0),
-            optimal: true,
-        };
+        let facts = PlanFacts { peak: Bytes(42), time: Micros(7.0), lower_bound: Micros(7.0), optimal: true };
         let text = write_plan(&graph, &plan, facts).unwrap();
         assert!(
-            text.contains(
-                r#""steps":[["compute",1],["compute",2],["compute",3],["free",2,0],["compute",4]"#
-            ),
+            text.contains(r#""steps":[["compute",1],["compute",2],["compute",3],["free",2,0],["compute",4]"#),
             "{text}"
         );
     }
@@ -305,9 +286,6 @@ mod tests {
         let reordered = CHAIN.replace("[1,2,3,4]", "[2,1,3,4]");
         assert!(matches!(read_graph(reordered.as_bytes()), Err(GraphFileError::Problem(_))));
         let dangling = CHAIN.replace("[3,0]]", "[9,0]]");
-        assert!(matches!(
-            read_graph(dangling.as_bytes()),
-            Err(GraphFileError::BadReference { .. })
-        ));
+        assert!(matches!(read_graph(dangling.as_bytes()), Err(GraphFileError::BadReference { .. })));
     }
 }

@@ -134,11 +134,8 @@ impl Problem {
 
     fn check_sizes(&self) -> Result<(), ProblemError> {
         const LIMIT: u64 = 1 << 63;
-        let sizes = self
-            .values
-            .iter()
-            .map(|v| v.bytes.0)
-            .chain(self.derivations.iter().map(|d| d.workspace.0));
+        let sizes =
+            self.values.iter().map(|v| v.bytes.0).chain(self.derivations.iter().map(|d| d.workspace.0));
         let total = sizes.into_iter().try_fold(0u64, u64::checked_add);
         if total.is_none_or(|t| t >= LIMIT) { Err(ProblemError::TooLarge) } else { Ok(()) }
     }
@@ -183,10 +180,7 @@ impl Problem {
         let mut computed: Vec<bool> = self.values.iter().map(|v| v.resident).collect();
         for &id in &self.order {
             let Some(derivation) = self.derivations.get(id.index()) else {
-                return Err(ProblemError::UnknownId {
-                    what: "the order".into(),
-                    id: id.to_string(),
-                });
+                return Err(ProblemError::UnknownId { what: "the order".into(), id: id.to_string() });
             };
             let early = derivation.inputs.iter().any(|v| !computed[v.index()]);
             let twice = derivation.outputs.iter().any(|v| computed[v.index()]);

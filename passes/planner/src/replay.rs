@@ -121,9 +121,7 @@ pub fn replay(problem: &Problem, plan: &Plan) -> Result<Replay, ReplayError> {
     };
     for (index, &step) in plan.steps.iter().enumerate() {
         match step {
-            Step::Compute(id) if id.index() < problem.derivations().len() => {
-                machine.compute(index, id)?
-            }
+            Step::Compute(id) if id.index() < problem.derivations().len() => machine.compute(index, id)?,
             Step::Free(value) if value.index() < value_count => machine.free(index, value)?,
             _ => return Err(ReplayError::Unknown { step: index }),
         }
@@ -197,9 +195,8 @@ impl Machine<'_> {
         if let Some(&value) = self.problem.outputs().iter().find(|v| !self.live[v.index()]) {
             return Err(ReplayError::OutputMissing { value });
         }
-        let once = |id: &&DerivationId| {
-            !self.problem.derivation(**id).recomputable && self.runs[id.index()] == 0
-        };
+        let once =
+            |id: &&DerivationId| !self.problem.derivation(**id).recomputable && self.runs[id.index()] == 0;
         if let Some(&derivation) = self.problem.order().iter().find(once) {
             return Err(ReplayError::EffectSkipped { derivation });
         }

@@ -65,8 +65,7 @@ pub fn peak_floor(problem: &Problem) -> Bytes {
     // storage it holds, so views are left out of the sum: still a lower bound.
     let working_set = |id: &crate::DerivationId| {
         let derivation = problem.derivation(*id);
-        let mut touched: Vec<_> =
-            derivation.inputs.iter().chain(&derivation.outputs).copied().collect();
+        let mut touched: Vec<_> = derivation.inputs.iter().chain(&derivation.outputs).copied().collect();
         touched.sort_unstable();
         touched.dedup();
         let own = |v: &&crate::ValueId| !problem.value(**v).resident;
@@ -82,11 +81,7 @@ pub fn peak_floor(problem: &Problem) -> Bytes {
         let mut outputs = problem.outputs().to_vec();
         outputs.sort_unstable();
         outputs.dedup();
-        outputs
-            .iter()
-            .filter(|v| !problem.value(**v).resident)
-            .map(|v| problem.value(*v).bytes)
-            .sum()
+        outputs.iter().filter(|v| !problem.value(**v).resident).map(|v| problem.value(*v).bytes).sum()
     };
     let needed = needed_values(problem);
     let floor = (0..problem.values().len()).filter(|v| needed[*v]).filter_map(cheapest).max();

@@ -1,12 +1,20 @@
 //! What can end a command, and its exit code.
 
-use ckpt_planner::Bytes;
+use ckpt_ir::DiagnosticKind;
 use std::path::PathBuf;
 
 /// Why a command ended without its result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The input is not valid.
+    /// The input is refused, with places.
+    #[error("{rendered}")]
+    Diagnostics {
+        /// The gravest kind among them.
+        kind: DiagnosticKind,
+        /// `file:line:col: error: …` with lines and carets.
+        rendered: String,
+    },
+    /// The input is not valid and has no lines.
     #[error("{path}: {message}")]
     Invalid {
         /// The file as named by the user.
@@ -22,18 +30,12 @@ pub(crate) enum Failure {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The command line is contradictory.
+    #[error("{0}")]
+    Usage(String),
     /// The budget cannot be met by any plan that was found.
-    #[error(
-        "budget {budget} cannot be met: the smallest peak found is {smallest}, no plan can need less than {bound}"
-    )]
-    Unmet {
-        /// The budget.
-        budget: Bytes,
-        /// The smallest peak of any plan found.
-        smallest: Bytes,
-        /// Proven: no legal plan has a smaller peak.
-        bound: Bytes,
-    },
+    #[error("{0}")]
+    Unmet(String),
     /// The result contradicts itself: a defect of this program.
     #[error("internal error: {0}")]
     Internal(String),
@@ -43,8 +45,11 @@ impl Failure {
     /// The exit code that the command-line contract gives this outcome.
     pub(crate) fn exit_code(&self) -> u8 {
         match self {
-            Self::Invalid { .. } | Self::Io { .. } => 1,
-            Self::Unmet { .. } => 5,
+            Self::Diagnostics { kind: DiagnosticKind::Unsupported, .. } => 3,
+            Self::Diagnostics { kind: DiagnosticKind::Limit, .. } => 4,
+            Self::Diagnostics { .. } | Self::Invalid { .. } | Self::Io { .. } => 1,
+            Self::Usage(_) => 2,
+            Self::Unmet(_) => 5,
             Self::Internal(_) => 70,
         }
     }

@@ -1,10 +1,14 @@
 //! `ckpt-opt`: the command line of the rematerialisation compiler.
 #![allow(clippy::print_stderr, clippy::print_stdout)]
 
+mod explain;
 mod failure;
 mod input_output;
+mod optimise;
 mod plan;
-mod policy;
+mod program;
+mod report;
+mod transform;
 
 use clap::{Parser, Subcommand};
 use failure::Failure;
@@ -14,30 +18,42 @@ use std::process::ExitCode;
 #[command(
     name = "ckpt-opt",
     version,
-    about = "Makes a training step fit a memory budget at the least extra time"
+    about = "Makes a training step fit a memory budget at the least extra time",
+    args_conflicts_with_subcommands = true
 )]
 struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[command(flatten)]
+    transform: transform::TransformArgs,
 }
 
 #[derive(Subcommand)]
 enum Command {
+    /// Say where the memory goes and why each value is kept or recomputed.
+    Explain(explain::ExplainArgs),
     /// Plan a ckpt-graph/1 file and write a ckpt-plan/1 file.
     Plan(plan::PlanArgs),
 }
 
 fn main() -> ExitCode {
-    let outcome = match Cli::parse().command {
-        Command::Plan(args) => plan::run(&args),
+    let cli = Cli::parse();
+    let outcome = match &cli.command {
+        Some(Command::Explain(args)) => explain::run(args),
+        Some(Command::Plan(args)) => plan::run(args),
+        None => transform::run(&cli.transform),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => report(&failure),
+        Err(failure) => report_failure(&failure),
     }
 }
 
-fn report(failure: &Failure) -> ExitCode {
-    eprintln!("ckpt-opt: error: {failure}");
+fn report_failure(failure: &Failure) -> ExitCode {
+    match failure {
+        // Diagnostics carry their own `file:line:col: error:`.
+        Failure::Diagnostics { rendered, .. } => eprint!("{rendered}"),
+        failure => eprintln!("ckpt-opt: error: {failure}"),
+    }
     ExitCode::from(failure.exit_code())
 }

@@ -1,0 +1,170 @@
+//! From the saturated e-graph back to the block.
+
+use super::build::{Built, build};
+use super::language::{Signature, TensorGraph, TensorNode};
+use super::rules::{Class, RULES, Rule, kind_of};
+use super::{MAX_ITERATIONS, MAX_NODES_PER_OP};
+use crate::clone::ValueMap;
+use crate::fusion::{is_fusible, kind_is_fusible};
+use crate::normalise::redirect;
+use ckpt_ir::{BlockId, LocId, Module, OpId, ValueId};
+use egg::Id;
+use std::collections::HashMap;
+
+/// A value that a rule let give way to an equal one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replacement {
+    /// The rule.
+    pub rule: &'static str,
+    /// The value that gave way.
+    pub original: ValueId,
+    /// The value that took its place.
+    pub replacement: ValueId,
+}
+
+/// A node that a rule found equal to a class.
+struct Found {
+    rule: &'static Rule,
+    node: TensorNode,
+}
+
+/// Saturates the e-graph of `function`'s body with the rules up to `class`
+/// and applies the equalities that are better in every respect: a fusible
+/// operation in place of one that needs a buffer. The operations that gave way
+/// stay, unused.
+pub fn improve(module: &mut Module, function: OpId, block: BlockId, class: Class) -> Vec<Replacement> {
+    let mut built = build(module, block);
+    let found = saturate(module, &mut built, class);
+    module.names = built.graph.analysis.names.clone();
+    module.types = built.graph.analysis.types.clone();
+    module.attrs = built.graph.analysis.attrs.clone();
+    let mut replacements = Vec::new();
+    let mut replaced = ValueMap::default();
+    let mut made = HashMap::new();
+    let mut new_ops = Vec::new();
+    for op in module.block(block).ops.clone() {
+        if let Some(better) = better(module, &built, &found, op) {
+            let original = module.op(op).results[0];
+            let mut maker = Materialiser { module, graph: &built.graph, made: &mut made, ops: &mut new_ops };
+            if let Some(replacement) = maker.value(&better.node, op) {
+                replaced.insert(original, replacement);
+                replacements.push(Replacement { rule: better.rule.name, original, replacement });
+            }
+        }
+        new_ops.push(op);
+    }
+    if !replacements.is_empty() {
+        module.set_block_ops(block, new_ops);
+        redirect(module, function, &replaced);
+    }
+    replacements
+}
+
+/// Applies the rules until nothing is new or a limit is reached. Returns what
+/// they found, by class.
+fn saturate(module: &Module, built: &mut Built, class: Class) -> HashMap<Id, Vec<Found>> {
+    let graph = &mut built.graph;
+    let limit = graph.total_number_of_nodes().saturating_mul(MAX_NODES_PER_OP);
+    let mut found: Vec<(Id, Found)> = Vec::new();
+    for _ in 0..MAX_ITERATIONS {
+        let before = (graph.total_number_of_nodes(), graph.number_of_classes());
+        for (rule, id, node) in matches(graph, class) {
+            let Some(added) = (rule.apply)(module, graph, &node) else { continue };
+            if graph.find(added) != graph.find(id) {
+                found.push((id, Found { rule, node: graph[added].nodes[0].clone() }));
+                graph.union(id, added);
+            }
+        }
+        graph.rebuild();
+        let after = (graph.total_number_of_nodes(), graph.number_of_classes());
+        if before == after || after.0 > limit {
+            break;
+        }
+    }
+    let mut by_class: HashMap<Id, Vec<Found>> = HashMap::new();
+    for (id, found) in found {
+        by_class.entry(graph.find(id)).or_default().push(found);
+    }
+    by_class
+}
+
+/// Every node that a rule looks at.
+fn matches(graph: &TensorGraph, class: Class) -> Vec<(&'static Rule, Id, TensorNode)> {
+    let mut matches = Vec::new();
+    for eclass in graph.classes() {
+        for node in &eclass.nodes {
+            let kind = kind_of(graph, node);
+            let rules = RULES.iter().filter(|rule| rule.class <= class && Some(rule.kind) == kind);
+            matches.extend(rules.map(|rule| (rule, eclass.id, node.clone())));
+        }
+    }
+    matches
+}
+
+/// What is better than an operation in every respect, if a rule found it.
+fn better<'f>(
+    module: &Module,
+    built: &Built,
+    found: &'f HashMap<Id, Vec<Found>>,
+    op: OpId,
+) -> Option<&'f Found> {
+    let &[result] = &module.op(op).results[..] else { return None };
+    if is_fusible(module, op) {
+        return None;
+    }
+    let class = built.graph.find(*built.classes.get(&result)?);
+    found.get(&class)?.iter().find(|found| kind_of(&built.graph, &found.node).is_some_and(kind_is_fusible))
+}
+
+/// Makes operations of nodes.
+struct Materialiser<'a> {
+    module: &'a mut Module,
+    graph: &'a TensorGraph,
+    /// Values made for classes that hold no value of the block.
+    made: &'a mut HashMap<Id, ValueId>,
+    ops: &'a mut Vec<OpId>,
+}
+
+impl Materialiser<'_> {
+    /// The value of a class, if it exists already.
+    fn existing(&self, class: Id) -> Option<ValueId> {
+        let class = self.graph.find(class);
+        self.graph[class].data.value.map(|(_, value)| value).or_else(|| self.made.get(&class).copied())
+    }
+
+    /// The value of a node, in place of `instead_of`. What it needs is made
+    /// first; classes that hold a value of the block are that value.
+    fn value(&mut self, node: &TensorNode, instead_of: OpId) -> Option<ValueId> {
+        let mut stack: Vec<(TensorNode, Option<Id>)> = vec![(node.clone(), None)];
+        let mut value = None;
+        while let Some((node, class)) = stack.last().cloned() {
+            let missing = node.operands.iter().find(|class| self.existing(**class).is_none());
+            if let Some(class) = missing.map(|class| self.graph.find(*class)) {
+                stack.push((self.graph[class].nodes[0].clone(), Some(class)));
+                continue;
+            }
+            stack.pop();
+            let made = self.op(&node, instead_of)?;
+            match class {
+                Some(class) => {
+                    self.made.insert(class, made);
+                }
+                None => value = Some(made),
+            }
+        }
+        value
+    }
+
+    fn op(&mut self, node: &TensorNode, instead_of: OpId) -> Option<ValueId> {
+        let Signature::Op { name, properties, ty, .. } = self.graph.analysis.signature(node.signature) else {
+            return None;
+        };
+        let operands: Vec<ValueId> = node.operands.iter().filter_map(|class| self.existing(*class)).collect();
+        let loc: LocId = self.module.op(instead_of).loc;
+        let name = self.module.names.get(*name).to_owned();
+        let op = self.module.create_unknown_op(&name, &operands, &[*ty], loc);
+        self.module.op_mut(op).properties = properties.clone();
+        self.ops.push(op);
+        Some(self.module.op(op).results[0])
+    }
+}

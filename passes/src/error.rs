@@ -1,0 +1,37 @@
+//! What can end a pass.
+
+use ckpt_ir::{OpId, ValueId};
+
+/// Why a pass refused a module. Each variant names the operation at fault.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum PassError {
+    /// A function calls itself, directly or through others.
+    #[error("recursive calls cannot be inlined")]
+    RecursiveCall {
+        /// The function.
+        op: OpId,
+    },
+    /// Inlining would grow the module beyond the limit.
+    #[error("the program has more than {limit} operations after inlining")]
+    TooManyOps {
+        /// The function.
+        op: OpId,
+        /// The limit.
+        limit: usize,
+    },
+    /// A value whose size is dynamic, not known or does not fit 64 bits.
+    #[error("the size of a value is not known, so its memory cannot be planned")]
+    UnknownSize {
+        /// The value.
+        value: ValueId,
+    },
+    /// The program as a planner problem breaks one of its invariants.
+    #[error("the program is no planning problem: {0}")]
+    Problem(ckpt_planner::ProblemError),
+    /// There is no function to optimise.
+    #[error("the module has no function @main with a body, and not exactly one public function")]
+    NoEntry,
+    /// A plan that its own replay refuses: a defect of the planner.
+    #[error("internal error: the plan is not legal: {0}")]
+    Replay(ckpt_planner::ReplayError),
+}

@@ -1,0 +1,194 @@
+//! The block as a planner problem.
+
+use crate::PassError;
+use crate::fusion::{Role, is_fusible, is_recomputable};
+use crate::loops::is_passed_through;
+use crate::remat::kernel::{Context, Kernel};
+use crate::remat::order::{kernel_order, result_roots};
+use ckpt_entity::EntitySet;
+use ckpt_ir::{Attr, BlockId, Bytes, Effect, Module, OpId, OpKind, ValueId};
+use ckpt_planner as planner;
+use std::collections::HashMap;
+
+/// A planner problem with the way back to the block.
+#[derive(Clone, Debug)]
+pub struct BlockProblem {
+    /// What the planner sees.
+    pub problem: planner::Problem,
+    /// The kernel of each derivation, by derivation index.
+    pub kernels: Vec<Kernel>,
+    /// The block's value of each planner value, by value index.
+    pub values: Vec<ValueId>,
+}
+
+/// How much more than its own bytes the inputs of a buffer may be so that
+/// kernels which read it may compute it themselves instead: the same allowance
+/// as for virtual values.
+const NARROW_NUMERATOR: u64 = 5;
+const NARROW_DENOMINATOR: u64 = 4;
+
+/// States `block` as a problem: every root a value, every kernel a derivation,
+/// and for each kernel that reads cheap elementwise buffers a second derivation
+/// that computes them inside itself.
+///
+/// # Errors
+/// Sizes that are dynamic, unknown or too large.
+pub fn build(ctx: &Context<'_>, block: BlockId, name: &str) -> Result<BlockProblem, PassError> {
+    let mut builder = Builder {
+        ctx,
+        ids: HashMap::new(),
+        values: Vec::new(),
+        planner_values: Vec::new(),
+        derivations: Vec::new(),
+        kernels: Vec::new(),
+        narrow: EntitySet::new(),
+    };
+    for &argument in &ctx.module.block(block).arguments {
+        builder.value(argument)?;
+    }
+    let mut order = Vec::new();
+    for kernel in kernel_order(ctx, block) {
+        order.push(builder.derivation(kernel)?);
+    }
+    builder.find_narrow_buffers();
+    builder.add_expanded_kernels()?;
+    let outputs = result_roots(ctx, block).into_iter().map(|v| builder.value(v)).collect::<Result<_, _>>()?;
+    let problem =
+        planner::Problem::new(name.to_owned(), builder.planner_values, builder.derivations, order, outputs)
+            .map_err(PassError::Problem)?;
+    Ok(BlockProblem { problem, kernels: builder.kernels, values: builder.values })
+}
+
+struct Builder<'a> {
+    ctx: &'a Context<'a>,
+    ids: HashMap<ValueId, planner::ValueId>,
+    values: Vec<ValueId>,
+    planner_values: Vec<planner::Value>,
+    derivations: Vec<planner::Derivation>,
+    kernels: Vec<Kernel>,
+    /// Fusible buffers whose kernels read no more than they write.
+    narrow: EntitySet<ValueId>,
+}
+
+impl Builder<'_> {
+    fn value(&mut self, value: ValueId) -> Result<planner::ValueId, PassError> {
+        if let Some(&id) = self.ids.get(&value) {
+            return Ok(id);
+        }
+        let ty = self.ctx.module.value_type(value);
+        let Some(bytes) = self.ctx.module.types.bytes(ty) else {
+            return Err(PassError::UnknownSize { value });
+        };
+        let id = planner::ValueId::new(self.values.len());
+        self.ids.insert(value, id);
+        self.values.push(value);
+        let resident = self.ctx.roles.of(value) == Role::Resident;
+        let bytes = if self.is_loop_alias(value) { Bytes(0) } else { bytes };
+        let name = self.ctx.module.value_name(value).unwrap_or_default().to_owned();
+        self.planner_values.push(planner::Value { name, bytes: planner::Bytes(bytes.0), resident });
+        Ok(id)
+    }
+
+    /// A loop result that is, unchanged, an initial value found in a buffer: it
+    /// shares that buffer, and normalisation lets its users read the initial value.
+    fn is_loop_alias(&self, value: ValueId) -> bool {
+        let module = self.ctx.module;
+        match module.value_def(value) {
+            ckpt_ir::ValueDef::Result { op, index } => {
+                module.op(op).kind == OpKind::While
+                    && is_passed_through(module, op, index as usize)
+                    && self.ctx.roles.of(module.op(op).operands[index as usize]) != Role::Virtual
+            }
+            ckpt_ir::ValueDef::Argument { .. } => false,
+        }
+    }
+
+    fn derivation(&mut self, kernel: Kernel) -> Result<planner::DerivationId, PassError> {
+        let module = self.ctx.module;
+        let root = kernel.root;
+        let outputs = module.op(root).results.clone();
+        let outputs = outputs.iter().map(|v| self.value(*v)).collect::<Result<_, _>>()?;
+        let inputs = kernel.cone.inputs.iter().map(|v| self.value(*v)).collect::<Result<_, _>>()?;
+        let id = planner::DerivationId::new(self.derivations.len());
+        self.derivations.push(planner::Derivation {
+            name: module.value_name_or_op(root),
+            kind: module.op_name(root).to_owned(),
+            outputs,
+            inputs,
+            time: planner::Micros(kernel.time.0),
+            workspace: planner::Bytes(kernel.workspace.0),
+            recomputable: is_recomputable(module, root),
+            alias: None,
+        });
+        self.kernels.push(kernel);
+        Ok(id)
+    }
+
+    /// Marks the buffers that any reader may as well compute itself, in order,
+    /// so that chains of them collapse.
+    fn find_narrow_buffers(&mut self) {
+        for index in 0..self.kernels.len() {
+            let root = self.kernels[index].root;
+            if !is_fusible(self.ctx.module, root) {
+                continue;
+            }
+            let result = self.ctx.module.op(root).results[0];
+            let kernel = self.ctx.kernel(root, &|v| self.narrow.contains(v));
+            let read = kernel.cone.inputs.iter().filter(|v| self.ctx.roles.of(**v) == Role::Root);
+            let read: u64 = read.map(|v| self.ctx.bytes(*v).0).fold(0, u64::saturating_add);
+            let own = self.ctx.bytes(result).0;
+            let fits = kernel.cone.inlined.len() < crate::fusion::MAX_CONE_OPS
+                && kernel.cone.inputs.len() <= crate::fusion::MAX_CONE_INPUTS;
+            if fits && read.saturating_mul(NARROW_DENOMINATOR) <= own.saturating_mul(NARROW_NUMERATOR) {
+                self.narrow.insert(result);
+            }
+        }
+    }
+
+    /// For kernels that read narrow buffers element by element, the kernel that does without them.
+    fn add_expanded_kernels(&mut self) -> Result<(), PassError> {
+        for index in 0..self.kernels.len() {
+            let kernel = &self.kernels[index];
+            let root = kernel.root;
+            let reads_elements = is_fusible(self.ctx.module, root)
+                || matches!(self.ctx.module.op(root).kind, OpKind::Reduce | OpKind::Gather);
+            let reads_narrow = kernel.cone.inputs.iter().any(|v| self.narrow.contains(*v));
+            if !reads_elements || !reads_narrow || !is_recomputable(self.ctx.module, root) {
+                continue;
+            }
+            let expanded = self.ctx.kernel(root, &|v| self.narrow.contains(v));
+            let small = expanded.cone.inlined.len() <= crate::fusion::MAX_CONE_OPS
+                && expanded.cone.inputs.len() <= crate::fusion::MAX_CONE_INPUTS;
+            if small && expanded.cone != kernel.cone {
+                self.derivation(expanded)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Arguments whose buffer the program may reuse: `tf.aliasing_output` and
+/// `jax.buffer_donor` in the function's argument attributes. Linear in the signature.
+#[must_use]
+pub fn donated_arguments(module: &Module, function: OpId) -> Vec<bool> {
+    let Some(body) = module.function_body(function) else { return Vec::new() };
+    let count = module.block(body).arguments.len();
+    let Some(Attr::Array(attrs)) = module.attr(function, "arg_attrs") else {
+        return vec![false; count];
+    };
+    let donated = |attr: &ckpt_ir::AttrId| match module.attrs.get(*attr) {
+        Attr::Dictionary(entries) => entries
+            .iter()
+            .any(|(name, _)| matches!(module.names.get(*name), "tf.aliasing_output" | "jax.buffer_donor")),
+        _ => false,
+    };
+    let mut flags: Vec<bool> = attrs.iter().map(donated).collect();
+    flags.resize(count, false);
+    flags
+}
+
+/// Whether an operation must keep its place among its kind.
+#[must_use]
+pub fn is_ordered(module: &Module, op: OpId) -> bool {
+    module.effect(op) != Effect::Pure
+}

@@ -1,0 +1,67 @@
+//! What the commands that rematerialise have in common.
+
+use crate::failure::Failure;
+use crate::program::Program;
+use ckpt_ir::Module;
+use ckpt_passes::cost::Device;
+use ckpt_passes::pipeline::{Optimized, Options, Outcome, optimize};
+use ckpt_passes::remat::apply::Barriers;
+use ckpt_passes::report::text;
+use ckpt_passes::{Policy, PolicyError};
+
+/// Options of every command that rematerialises.
+#[derive(clap::Args)]
+pub(crate) struct RematArgs {
+    /// none, budget:SIZE, activations:SIZE, min, sqrt or full; SIZE is bytes,
+    /// 8GiB, 500MB, or 60% of the peak without rematerialisation.
+    #[arg(long, value_parser = parse_policy)]
+    pub(crate) remat: Option<Policy>,
+    /// The device that times are estimated for: a built-in description (cpu,
+    /// a100, h200) or a JSON file.
+    #[arg(long, default_value = "a100")]
+    cost_model: String,
+    /// How clones are kept apart from their originals: stablehlo or none.
+    #[arg(long, default_value = "stablehlo", value_parser = parse_barriers)]
+    emit_barriers: Barriers,
+}
+
+fn parse_policy(text: &str) -> Result<Policy, PolicyError> {
+    text.parse()
+}
+
+fn parse_barriers(text: &str) -> Result<Barriers, String> {
+    match text {
+        "stablehlo" => Ok(Barriers::StableHlo),
+        "none" => Ok(Barriers::None),
+        _ => Err("write stablehlo or none".to_owned()),
+    }
+}
+
+impl RematArgs {
+    pub(crate) fn options(&self) -> Result<Options, Failure> {
+        let device = match Device::built_in(&self.cost_model) {
+            Some(device) => device,
+            None => device_file(&self.cost_model)?,
+        };
+        Ok(Options { policy: self.remat.unwrap_or_default(), device, barriers: self.emit_barriers })
+    }
+}
+
+fn device_file(path: &str) -> Result<Device, Failure> {
+    let bytes = std::fs::read(path).map_err(|source| Failure::Io { path: path.into(), source })?;
+    let invalid = |message: String| Failure::Invalid { path: path.to_owned(), message };
+    let text = String::from_utf8(bytes).map_err(|_| invalid("the text is not valid UTF-8".to_owned()))?;
+    Device::from_json(&text).map_err(|error| invalid(error.to_string()))
+}
+
+/// Rematerialises; an unmet budget is a failure that says what can be met.
+pub(crate) fn optimise(
+    program: &Program,
+    module: &Module,
+    options: &Options,
+) -> Result<Box<Optimized>, Failure> {
+    match optimize(module.clone(), options).map_err(|error| program.refuse(module, &error))? {
+        Outcome::Met(optimized) => Ok(optimized),
+        Outcome::Unmet(unmet) => Err(Failure::Unmet(text::unmet(&unmet, &|_| String::new()))),
+    }
+}

@@ -1,0 +1,103 @@
+//! Reading programs, and placing what passes say of them.
+
+use crate::failure::Failure;
+use crate::input_output;
+use ckpt_ir::text::{parse, text_of};
+use ckpt_ir::{Diagnostic, DiagnosticKind, Loc, LocId, Module, SourceText, ValueId};
+use ckpt_passes::PassError;
+
+/// A file's text under the name that the user knows.
+pub(crate) struct Program {
+    name: String,
+    text: String,
+}
+
+impl Program {
+    /// Reads a file, or standard input for `-`.
+    pub(crate) fn read(path: &str) -> Result<Self, Failure> {
+        let name = if path == "-" { "<stdin>".to_owned() } else { path.to_owned() };
+        let bytes = input_output::read(path)?;
+        let text = match text_of(&bytes) {
+            Ok(text) => text.to_owned(),
+            Err(diagnostic) => {
+                let lossy = String::from_utf8_lossy(&bytes[..diagnostic.offset.min(bytes.len())]);
+                let source = SourceText::new(&name, &lossy);
+                return Err(refusal(&source, &[diagnostic]));
+            }
+        };
+        Ok(Self { name, text })
+    }
+
+    pub(crate) fn source(&self) -> SourceText<'_> {
+        SourceText::new(&self.name, &self.text)
+    }
+
+    /// Reads the text into a module.
+    pub(crate) fn module(&self) -> Result<Module, Failure> {
+        let source = self.source();
+        parse(&source).map_err(|errors| refusal(&source, &errors))
+    }
+
+    /// A pass's refusal, at the place of the operation or value it names.
+    pub(crate) fn refuse(&self, module: &Module, error: &PassError) -> Failure {
+        let kind = match error {
+            PassError::TooManyOps { .. } => DiagnosticKind::Limit,
+            PassError::Problem(_) | PassError::Replay(_) => {
+                return Failure::Internal(error.to_string());
+            }
+            _ => DiagnosticKind::Unsupported,
+        };
+        let op = match error {
+            PassError::RecursiveCall { op } | PassError::TooManyOps { op, .. } => Some(*op),
+            PassError::UnknownSize { value } => module.defining_op(*value),
+            _ => None,
+        };
+        let offset = op.map_or(0, |op| module.op(op).offset as usize);
+        let diagnostic = Diagnostic { kind, ..Diagnostic::invalid(offset, error.to_string()) };
+        refusal(&self.source(), &[diagnostic])
+    }
+
+    /// Where a value comes from: its location if the text gives one, else its
+    /// line in the text.
+    pub(crate) fn place(&self, module: &Module, value: ValueId) -> String {
+        let Some(op) = module.defining_op(value) else { return String::new() };
+        if let Some(place) = location_text(module, module.op(op).loc) {
+            return place;
+        }
+        let (line, column) = self.source().line_and_column(module.op(op).offset as usize);
+        format!("{}:{line}:{column}", self.name)
+    }
+}
+
+/// The innermost file position of a location, after its names.
+fn location_text(module: &Module, loc: LocId) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    let mut loc = loc;
+    loop {
+        match module.locs.get(loc) {
+            Loc::Unknown => return (!names.is_empty()).then(|| names.join("/")),
+            Loc::File { file, line, .. } | Loc::FileRange { file, start: (line, _), .. } => {
+                let file = module.names.get(*file);
+                let scope = if names.is_empty() { String::new() } else { format!(" ({})", names.join("/")) };
+                return Some(format!("{file}:{line}{scope}"));
+            }
+            Loc::Name { name, child } => {
+                names.push(module.names.get(*name));
+                loc = *child;
+            }
+            Loc::CallSite { callee, .. } => loc = *callee,
+            Loc::Fused { parts, .. } => loc = *parts.first()?,
+        }
+    }
+}
+
+/// Diagnostics as a failure, rendered with their lines.
+fn refusal(source: &SourceText<'_>, errors: &[Diagnostic]) -> Failure {
+    let rendered = errors.iter().map(|error| source.render(error)).collect();
+    let kind = if errors.iter().any(|e| e.kind == DiagnosticKind::Invalid) {
+        DiagnosticKind::Invalid
+    } else {
+        errors.first().map_or(DiagnosticKind::Invalid, |e| e.kind)
+    };
+    Failure::Diagnostics { kind, rendered }
+}

@@ -20,6 +20,7 @@ mod loc;
 mod module;
 mod name;
 pub mod op;
+pub mod schedule;
 mod types;
 
 pub use attr::{

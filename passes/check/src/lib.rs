@@ -70,6 +70,7 @@
 //! equal to it, to the byte.
 
 mod canonical;
+mod captures;
 mod effects;
 mod explain;
 #[cfg(feature = "mutate")]
@@ -132,8 +133,8 @@ pub struct Report {
 ///
 /// # Complexity
 ///
-/// Linear in the size of both modules times the depth of nested regions, up to
-/// hashing. Nesting and calls are on explicit stacks.
+/// Linear in the size of both modules, up to hashing and a logarithm for
+/// captures. Nesting and calls are on explicit stacks.
 pub fn check(input: &Module, output: &Module, claims: &Claims<'_>) -> Result<Report, Refusal> {
     let mut common = Common::default();
     let substitutions = Substitutions::new(input, output, claims.justifications)

@@ -1,6 +1,7 @@
 //! Value numbering: the symbol of every value of a module.
 
 use crate::canonical::{Canonical, Translator};
+use crate::captures::Captures;
 use crate::effects;
 use crate::refusal::{Malformation, Place, Refusal, Side};
 use crate::rules::Substitutions;
@@ -73,6 +74,8 @@ struct Frame {
     exact: bool,
     /// A finished block changes the state.
     effects: bool,
+    /// A rule has put the operation into the output, with all that is in it.
+    admitted: bool,
     /// Codes of the region's finished blocks.
     blocks: SmallVec<[Sym; 1]>,
     /// Codes of the finished regions.
@@ -88,6 +91,7 @@ pub(crate) struct Numberer<'a, 'm> {
     /// Values that an operation at this point of the walk may read.
     visible: EntitySet<ValueId>,
     visited: EntitySet<OpId>,
+    captures: Captures,
     by_name: HashMap<String, OpId>,
     codes: HashMap<OpId, Code>,
     out: Numbering<'m>,
@@ -95,7 +99,7 @@ pub(crate) struct Numberer<'a, 'm> {
 
 /// Numbers `module`: the input if there is no `reference`, else the output,
 /// refusing the first operation that computes what the input does not.
-/// Linear in the size of the module times its nesting depth, up to hashing.
+/// Linear in the size of the module, up to hashing and a logarithm for captures.
 pub(crate) fn number<'a, 'm>(
     common: &'a mut Common,
     module: &'m Module,
@@ -108,6 +112,7 @@ pub(crate) fn number<'a, 'm>(
         reference,
         visible: EntitySet::new(),
         visited: EntitySet::new(),
+        captures: Captures::default(),
         by_name: HashMap::new(),
         codes: HashMap::new(),
         out: Numbering {
@@ -180,6 +185,7 @@ impl<'m> Numberer<'_, 'm> {
             return Err(self.malformed(root, Malformation::Misplaced));
         }
         self.out.count += 1;
+        self.captures = Captures::below(self.out.module, root);
         let mut stack = Vec::new();
         match self.enter(root, 1) {
             Ok(frame) => stack.push(frame),
@@ -193,8 +199,16 @@ impl<'m> Numberer<'_, 'm> {
                     continue;
                 }
                 self.begin_op(op, frame)?;
-                match self.enter(op, self.binding_level(op)) {
-                    Ok(nested) => stack.push(nested),
+                // One more than any level in what the regions read from outside.
+                // A level may be bound again inside where nothing of the outer
+                // one is read; since it depends on nothing else, a term does
+                // not depend on how deep it is nested.
+                let level = 1 + self.captures.highest_level(op);
+                match self.enter(op, level) {
+                    Ok(mut nested) => {
+                        nested.admitted |= frame.admitted;
+                        stack.push(nested);
+                    }
                     Err(regions) => self.finish_op(op, regions, false, frame)?,
                 }
                 continue;
@@ -210,22 +224,6 @@ impl<'m> Numberer<'_, 'm> {
             }
         }
         Ok(())
-    }
-
-    /// The level that the regions of `op` bind: one more than that of any
-    /// variable in what they read from outside. A level may be bound again
-    /// inside where nothing of the outer one is read; since it depends on
-    /// nothing else, a term does not depend on how deep it is nested.
-    fn binding_level(&self, op: OpId) -> u32 {
-        let module = self.out.module;
-        if module.op(op).regions.is_empty() {
-            return 1;
-        }
-        let inside = module.walk(op).into_iter().skip(1);
-        let reads = inside.flat_map(|inner| &module.op(inner).operands);
-        let outer = reads.filter(|value| self.visible.contains(**value));
-        let symbols = outer.filter_map(|value| self.out.values[*value]);
-        1 + symbols.map(|sym| self.common.terms.free_level(sym)).max().unwrap_or(0)
     }
 
     /// The frame of an operation's first block, or the codes of its regions if
@@ -244,6 +242,7 @@ impl<'m> Numberer<'_, 'm> {
             state: entry,
             exact,
             effects: false,
+            admitted: self.reference.as_ref().is_some_and(|r| r.substitutions.admits(op)),
             blocks: SmallVec::new(),
             regions: SmallVec::new(),
         };
@@ -273,8 +272,8 @@ impl<'m> Numberer<'_, 'm> {
                         self.translator.ty(&mut self.common.canonical, module.value_type(argument));
                     let term =
                         Term::Argument { level: frame.level, block: index, index: i as u32, ty };
-                    self.out.values[argument] = Some(self.common.terms.intern(term));
-                    self.visible.insert(argument);
+                    let sym = self.common.terms.intern(term);
+                    self.define(argument, sym);
                 }
                 return true;
             }
@@ -353,7 +352,9 @@ impl<'m> Numberer<'_, 'm> {
         term.state = effects.then_some(frame.state);
         let sym = self.common.terms.intern(Term::Op(term));
         self.out.ops[op] = Some(sym);
-        self.admit(op, sym, effects)?;
+        if effects || !frame.admitted {
+            self.admit(op, sym, effects)?;
+        }
         if effects {
             self.out.effects += 1;
             frame.state = self.common.terms.intern(Term::After { op: sym });
@@ -361,10 +362,17 @@ impl<'m> Numberer<'_, 'm> {
         let results = &self.out.module.op(op).results;
         for (index, &result) in results.iter().enumerate() {
             let value = self.common.terms.intern(Term::Result { op: sym, index: index as u32 });
-            self.out.values[result] = Some(self.substituted(op, result, value)?);
-            self.visible.insert(result);
+            let value = self.substituted(op, result, value)?;
+            self.define(result, value);
         }
         Ok(())
+    }
+
+    /// Gives a value its symbol, and makes it visible.
+    fn define(&mut self, value: ValueId, sym: Sym) {
+        self.out.values[value] = Some(sym);
+        self.visible.insert(value);
+        self.captures.set_level(value, self.common.terms.free_level(sym));
     }
 
     /// A barrier's results are its operands.
@@ -379,8 +387,9 @@ impl<'m> Numberer<'_, 'm> {
             return Err(self.malformed(op, Malformation::Barrier));
         }
         for (&operand, &result) in data.operands.iter().zip(&data.results) {
-            self.out.values[result] = self.out.values[operand];
-            self.visible.insert(result);
+            if let Some(value) = self.out.values[operand] {
+                self.define(result, value);
+            }
         }
         Ok(())
     }

@@ -1,4 +1,5 @@
 //! How sensitive the checker is: random legal rewrites are accepted, semantic
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 //! mutants of them are refused, survivors are listed.
 
 mod common;

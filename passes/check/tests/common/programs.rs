@@ -56,7 +56,7 @@ pub fn mlp() -> Module {
     b.module
 }
 
-fn donate(b: &mut Build, function: ckpt_ir::OpId, arguments: &[usize]) {
+pub fn donate(b: &mut Build, function: ckpt_ir::OpId, arguments: &[usize]) {
     let block = b.module.function_body(function).unwrap();
     let count = b.module.block(block).arguments.len();
     let name = b.module.names.intern("tf.aliasing_output");

@@ -88,6 +88,14 @@ pub enum Mutation {
         /// The one that runs first now.
         second: OpId,
     },
+    /// An operation with effects runs inside another, before what that one
+    /// does: more often in a loop, perhaps never in a branch.
+    MoveInto {
+        /// The operation; nothing reads it.
+        op: OpId,
+        /// The block that runs it now.
+        block: BlockId,
+    },
     /// Two regions change places.
     SwapRegions {
         /// The operation.
@@ -147,6 +155,7 @@ impl Mutation {
             Self::RecomputeEffect { .. } => "recompute effect",
             Self::DropEffect { .. } => "drop effect",
             Self::SwapEffects { .. } => "reorder effects",
+            Self::MoveInto { .. } => "move effect into region",
             Self::SwapRegions { .. } => "swap regions",
             Self::DefineAfterUse { .. } => "define after use",
             Self::DropDefinition { .. } => "drop recompute",
@@ -191,6 +200,12 @@ impl Mutation {
             Self::SwapEffects { first, second } => {
                 edit::remove(&mut mutant, *second);
                 edit::insert_before(&mut mutant, *first, *second);
+            }
+            Self::MoveInto { op, block } => {
+                edit::remove(&mut mutant, *op);
+                let mut ops = mutant.block(*block).ops.clone();
+                ops.insert(0, *op);
+                mutant.set_block_ops(*block, ops);
             }
             Self::SwapRegions { op, regions: (i, j) } => mutant.op_mut(*op).regions.swap(*i, *j),
             Self::DefineAfterUse { op, user } => {

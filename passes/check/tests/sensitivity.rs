@@ -4,9 +4,9 @@
 
 mod common;
 
-use ckpt_check::mutate::mutations;
-use ckpt_check::{Claims, check};
-use ckpt_ir::Module;
+use ckpt_check::mutate::{Meanings, mutations};
+use ckpt_check::{Claims, check, check_peak_per_op};
+use ckpt_ir::{Module, ValueId};
 use common::programs;
 use common::remat::{Random, rewrite};
 use std::collections::BTreeMap;
@@ -32,6 +32,58 @@ fn random_legal_rewrites_are_accepted() {
         }
     }
     println!("{accepted} random rewrites accepted");
+}
+
+/// A recomputation undone (its reader reads the original again) computes the
+/// same; what it costs is memory, and the claim of the peak finds it.
+#[test]
+fn undone_recomputations_break_the_claimed_peak() {
+    let (mut undone, mut refused) = (0, 0);
+    for (name, module) in programs::all() {
+        for seed in 0..REWRITES / 5 {
+            let output = rewrite(&module, &mut Random(seed), 12);
+            let main = output.function("main").unwrap();
+            let claims = Claims {
+                peak_bytes: Some(check_peak_per_op(&output, main).unwrap()),
+                ..Claims::default()
+            };
+            assert!(check(&module, &output, &claims).is_ok(), "{name}, seed {seed}");
+            for mutant in undo_recomputations(&output) {
+                let peak = check_peak_per_op(&mutant, main).unwrap();
+                let verdict = check(&module, &mutant, &claims);
+                let claim_holds = Some(peak) == claims.peak_bytes;
+                assert_eq!(verdict.is_ok(), claim_holds, "{name}, seed {seed}: {verdict:?}");
+                undone += 1;
+                refused += usize::from(!claim_holds);
+            }
+        }
+    }
+    println!("{undone} recomputations undone, {refused} of them change the peak and are refused");
+    assert!(refused > 200, "{refused} of {undone}");
+}
+
+/// The module with one operand reading the first value that means the same.
+fn undo_recomputations(module: &Module) -> Vec<Module> {
+    let meanings = Meanings::of(module);
+    let mut found = Vec::new();
+    for op in module.walk(module.top()) {
+        for (operand, &value) in module.op(op).operands.iter().enumerate() {
+            let Some(block) = module.op(op).parent else { continue };
+            let same = |v: &ValueId| {
+                *v != value
+                    && meanings.value(*v) == meanings.value(value)
+                    && module.value_type(*v) == module.value_type(value)
+            };
+            let before = module.block(block).ops.iter().take_while(|other| **other != op);
+            let mut values = before.flat_map(|other| &module.op(*other).results);
+            if let Some(&first) = values.find(|v| same(v)) {
+                let mut mutant = module.clone();
+                mutant.op_mut(op).operands[operand] = first;
+                found.push(mutant);
+            }
+        }
+    }
+    found
 }
 
 #[test]

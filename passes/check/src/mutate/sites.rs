@@ -235,6 +235,9 @@ impl Sites<'_> {
         let users: Vec<_> = uses.filter(|u| module.op(u.op).parent == Some(block)).collect();
         if results.iter().all(|result| self.uses.of(*result).is_empty()) {
             self.found.push(Mutation::DropEffect { op });
+            if let Some(block) = self.next_region(block, op) {
+                self.found.push(Mutation::MoveInto { op, block });
+            }
         }
         for u in users {
             let operand = u.operand as usize;
@@ -250,6 +253,14 @@ impl Sites<'_> {
                 self.found.push(Mutation::SwapEffects { first: op, second });
             }
         }
+    }
+
+    /// The first block inside an operation that follows `op`.
+    fn next_region(&self, block: BlockId, op: OpId) -> Option<BlockId> {
+        let after = &self.module.block(block).ops[self.positions[&op] + 1..];
+        let regions = after.iter().flat_map(|other| self.module.op(*other).regions.last());
+        let mut blocks = regions.flat_map(|region| self.module.region(*region).blocks.first());
+        blocks.next().copied()
     }
 
     fn next_effect(&self, block: BlockId, op: OpId) -> Option<OpId> {

@@ -50,22 +50,23 @@ pub(crate) fn function(
 ) -> Refusal {
     let place = Place::of(output.module, output_op);
     let near = Some(Place::of(input.module, input_op));
-    let bodies = input
-        .module
-        .function_body(input_op)
-        .and_then(|b| input.module.terminator(b))
-        .zip(output.module.function_body(output_op).and_then(|b| output.module.terminator(b)));
     let own = difference(common, (input, input_op), (output, output_op));
-    if let (Some(Difference::Region { .. }), Some((input_end, output_end))) = (&own, bodies) {
-        let end = difference(common, (input, input_end), (output, output_end));
-        if let Some(Difference::Operand { index, input: expected, output: value, .. }) = end {
-            let output = Place::of(output.module, output_end);
-            let input = Some(Place::of(input.module, input_end));
-            return Refusal::Results { output, input, index, value, expected };
+    if let Some(Difference::Region { .. }) = own {
+        let end_of = |numbering: &Numbering<'_>, op| {
+            numbering.module.function_body(op).and_then(|body| numbering.module.terminator(body))
+        };
+        if let (Some(a), Some(b)) = (end_of(input, input_op), end_of(output, output_op)) {
+            let end = difference(common, (input, a), (output, b));
+            if let Some(Difference::Operand { index, input: expected, output: value, .. }) = end {
+                let (near, place) = (Place::of(input.module, a), Place::of(output.module, b));
+                let input = Some(near);
+                return Refusal::Results { output: place, input, index, value, expected };
+            }
         }
-        let last = last_state(common, output, output_op);
-        if let Some(state) = last {
-            let input = find_op(common, input, Some(state)).map(|op| Place::of(input.module, op));
+        let missing = last_state(common, output, output_op)
+            .and_then(|state| find_op(common, input, Some(state)));
+        if let Some(missing) = missing {
+            let input = Some(Place::of(input.module, missing));
             return Refusal::MissingEffect { output: place, input };
         }
     }

@@ -247,9 +247,9 @@ pub enum Refusal {
     /// The output's function ends before all effects of the input have run.
     #[error("output: {output}: an effect of the input never runs{}", nearest(.input))]
     MissingEffect {
-        /// The function.
+        /// The function, or the module.
         output: Place,
-        /// The first effect of the input's function that is missing.
+        /// The first effect of the input's that is missing.
         input: Option<Place>,
     },
     /// A result of a function is another value.

@@ -234,3 +234,34 @@ fn broken_schedules_are_refused() {
     }
     assert!(refused > 1_000, "{refused}");
 }
+
+/// What a region reads from outside is an operand of its owner; a view that a
+/// branch returns is the owner's result already.
+#[test]
+fn captures_are_held_and_returned_views_are_in_place() {
+    let mut b = Build::new();
+    let (x, row, pred) = (b.f32(&[4]), b.f32(&[1, 4]), b.tensor(&[], ElementType::Bool));
+    b.function("main", &[x, pred], &[row]);
+    let (p, choice) = (b.argument(0), b.argument(1));
+    let main = b.block;
+    let captured = b.same(OpKind::Tanh, &[p]);
+    let branch = b.add(OpKind::If, &[choice], &[row], &[]);
+    for kind in [OpKind::Sine, OpKind::Cosine] {
+        b.enter(branch, &[]);
+        let t = b.same(kind, &[captured]);
+        let view = b.op(OpKind::Reshape, &[t], row, &[]);
+        b.yield_(&[view]);
+        b.block = main;
+    }
+    let result = b.results(branch);
+    b.ret(&result);
+    let (arguments, tanh, results) = (16 + 1, 16, 16);
+    assert_eq!(per_op(&b.module), arguments + tanh + results);
+    let inside = b.module.walk(branch)[1];
+    let inner = b.module.op(inside).results[0];
+    let end = b.module.terminator(main).unwrap();
+    b.module.op_mut(end).operands[0] = inner;
+    let function = b.module.function("main").unwrap();
+    let refusal = check_peak_per_op(&b.module, function).unwrap_err();
+    assert!(matches!(refusal, PeakError::NotVisible { value, .. } if value == inner), "{refusal}");
+}

@@ -200,3 +200,93 @@ fn values_do_not_leave_their_region() {
         Refusal::Malformed { what: Malformation::Undefined { operand: 0, value: v }, .. } if v == value
     ));
 }
+
+#[test]
+fn arguments_of_regions_do_not_leave_them() {
+    let good = programs::control();
+    let mut bad = good.clone();
+    let inner = first(&bad, OpKind::Power);
+    let argument = bad.op(inner).operands[1];
+    let sort = first(&bad, OpKind::Sort);
+    bad.op_mut(sort).operands[0] = argument;
+    let refused = refusal(&good, &bad);
+    assert!(matches!(
+        refused,
+        Refusal::Malformed { what: Malformation::Undefined { value, .. }, .. } if value == argument
+    ));
+}
+
+#[test]
+fn barriers_change_no_type_and_drop_nothing() {
+    let good = programs::effects();
+    let barrier = first(&good, OpKind::OptimizationBarrier);
+    let mut short = good.clone();
+    short.op_mut(barrier).operands.pop();
+    let mut retyped = good.clone();
+    let other = retyped.types.tensor(&[16], ckpt_ir::ElementType::F32);
+    let result = retyped.op(barrier).results[0];
+    retyped.set_value_type(result, other);
+    for bad in [short, retyped] {
+        let refused = refusal(&good, &bad);
+        assert!(
+            matches!(&refused, Refusal::Malformed { what: Malformation::Barrier, place, .. }
+                if place.op == barrier),
+            "{refused}"
+        );
+    }
+}
+
+/// What an unknown operation makes of its regions is not known either: they
+/// must be the input's, operation by operation.
+#[test]
+fn regions_of_unknown_operations_are_left_alone() {
+    let program = |dead: bool| {
+        let mut b = Build::new();
+        let x = b.f32(&[4]);
+        b.function("main", &[x], &[x]);
+        let (p, main) = (b.argument(0), b.block);
+        let op = b.unknown("vendor.lazy", &[p], &[x]);
+        b.enter(op, &[x]);
+        let q = b.argument(0);
+        b.same(OpKind::Tanh, &[q]);
+        if dead {
+            b.same(OpKind::Tanh, &[q]);
+        }
+        b.yield_(&[q]);
+        b.block = main;
+        let results = b.results(op);
+        b.ret(&results);
+        b.module
+    };
+    assert!(check(&program(true), &program(true), &Claims::default()).is_ok());
+    let refused = refusal(&program(false), &program(true));
+    assert!(
+        matches!(&refused, Refusal::Effect { difference, .. }
+        if **difference == Difference::Region { index: 0 }),
+        "{refused}"
+    );
+}
+
+/// Attributes of the module and what stands beside its functions.
+#[test]
+fn the_rest_of_the_module_must_agree() {
+    let program = |mesh: bool, replicas: i128| {
+        let mut b = Build::new();
+        if mesh {
+            b.unknown("sdy.mesh", &[], &[]);
+        }
+        let (x, replicas) = (b.f32(&[4]), b.int(replicas));
+        b.function("main", &[x], &[x]);
+        let p = b.argument(0);
+        b.ret(&[p]);
+        let (top, attr) = (b.module.top(), b.module.attrs.get(replicas).clone());
+        b.module.set_attribute(top, "mhlo.num_replicas", attr);
+        b.module
+    };
+    assert!(check(&program(true, 1), &program(true, 1), &Claims::default()).is_ok());
+    let refused = refusal(&program(true, 1), &program(false, 1));
+    assert!(matches!(refused, Refusal::MissingEffect { .. }), "{refused}");
+    let refused = refusal(&program(true, 1), &program(true, 2));
+    let text = refused.to_string();
+    assert!(text.contains("`mhlo.num_replicas` is 2 where the input has 1"), "{text}");
+}

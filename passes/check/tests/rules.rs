@@ -141,8 +141,20 @@ fn unknown_rules_and_ids_are_refused() {
     assert!(refusal.to_string().contains("knows no such rule"), "{refusal}");
     let twice = [claim.clone(), claim.clone()];
     assert!(matches!(verdict(&output, &twice), Err(Refusal::JustificationIds { .. })));
-    let elsewhere = Justification { output: claim.input, input: claim.output, ..claim };
+    let elsewhere = Justification { output: claim.input, input: claim.output, ..claim.clone() };
     assert!(matches!(verdict(&input(), &[elsewhere]), Err(Refusal::JustificationIds { .. })));
+    let mut dead = output.clone();
+    let erased = dead.defining_op(claim.output).unwrap();
+    let block = dead.op(erased).parent.unwrap();
+    dead.set_block_ops(block, Vec::new());
+    assert!(verdict(&dead, std::slice::from_ref(&claim)).is_err());
+    // A value that no operation of the walk makes proves nothing.
+    let mut unreached = input();
+    let (mask, other) = (claim.input, unreached.defining_op(claim.input).unwrap());
+    let copy = ckpt_check::mutate::clone_op(&mut unreached, other);
+    let output = unreached.op(copy).results[0];
+    let claim = Justification { rule: "identity".into(), output, input: mask, helpers: Vec::new() };
+    assert!(matches!(verdict(&unreached, &[claim]), Err(Refusal::JustificationIds { .. })));
     assert!(rule_names().any(|name| name == "packed-predicate"));
 }
 
@@ -184,6 +196,31 @@ fn there_and_back() {
     assert_eq!(through("transpose-inverse", turned, transpose(&[4, 6], &[1, 0])), Ok(()));
     let kept = transpose(&[4, 6], &[0, 1]);
     assert_eq!(through("transpose-inverse", kept, transpose(&[4, 6], &[0, 1])), Ok(()));
+    // Two turns of three dimensions in the same sense are not none.
+    let turn = |b: &mut Build, x| {
+        let (ty, order) = (b.f32(&[2, 2, 2]), b.ints(&[1, 2, 0]));
+        b.op(OpKind::Transpose, &[x], ty, &[("permutation", order)])
+    };
+    let cube = |b: &mut Build, x| {
+        let ty = b.f32(&[2, 2, 2]);
+        let cube = b.op(OpKind::Slice, &[x], ty, &[]);
+        (cube, turn(b, cube))
+    };
+    let mut program = program();
+    let from = program.b.module.block(program.b.block).ops.len();
+    let (cube, once) = cube(&mut program.b, program.x);
+    let twice = turn(&mut program.b, once);
+    let claim = Justification {
+        rule: "transpose-inverse".into(),
+        output: twice,
+        input: cube,
+        helpers: inserted(&program.b, from),
+    };
+    program.b.ret(&[cube]);
+    let input = program.b.module.clone();
+    let claims = Claims { justifications: std::slice::from_ref(&claim), ..Claims::default() };
+    let refusal = check(&input, &program.b.module, &claims).unwrap_err();
+    assert!(matches!(refusal, Refusal::Justification { .. }), "{refusal}");
     let convert = |element: ElementType| {
         move |b: &mut Build, x| {
             let ty = b.tensor(&[4, 6], element);

@@ -77,6 +77,7 @@ static RULES: &[(&str, Verifier)] = &[
     ("transpose-inverse", transpose_inverse),
     ("convert-round-trip", convert_round_trip),
     ("packed-predicate", packed_predicate),
+    ("mask-from-output", mask_from_output),
 ];
 
 /// The names of the rules that [`check`](crate::check) can replay.
@@ -224,6 +225,32 @@ fn holds_exactly(wide: ElementType, narrow: ElementType) -> bool {
         (E::Uint(from), E::Int(to)) => to > from,
         _ => false,
     }
+}
+
+/// `max(x, z) > z` is `x > z`, whichever of the two is the input's: both are
+/// false where either is NaN, and zeros of both signs compare equal. Not so in
+/// the total order, where NaN and the zeros have places.
+fn mask_from_output(terms: Terms<'_>, value: Sym, target: Sym) -> bool {
+    is_mask_of_maximum(terms, value, target) || is_mask_of_maximum(terms, target, value)
+}
+
+/// Whether `of_output` is `max(x, z) > z` where `of_input` is `x > z`.
+fn is_mask_of_maximum(terms: Terms<'_>, of_output: Sym, of_input: Sym) -> bool {
+    let compare = |value| terms.run("stablehlo.compare", value);
+    let (Some(outer), Some(inner)) = (compare(of_output), compare(of_input)) else { return false };
+    let ([maximum, z], [x, bound]) = (&outer.operands[..], &inner.operands[..]) else {
+        return false;
+    };
+    let Some(maximum) = terms.run("stablehlo.maximum", *maximum) else { return false };
+    let is = |name, wanted| match terms.property(inner, name) {
+        Some(Attr::Enum(_, value)) => terms.common.canonical.names.get(*value) == wanted,
+        _ => false,
+    };
+    let of_x = maximum.operands[..] == [*x, *z] || maximum.operands[..] == [*z, *x];
+    of_x && z == bound
+        && outer.properties == inner.properties
+        && is("comparison_direction", "GT")
+        && !is("compare_type", "TOTALORDER")
 }
 
 /// Eight predicates per byte, bit `k` of byte `i` being element `8 i + k` in

@@ -232,3 +232,36 @@ fn there_and_back() {
     assert!(through("convert-round-trip", convert(bf16), convert(f32)).is_err());
     assert!(through("identity", convert(f64), convert(f32)).is_err());
 }
+
+/// `max(x, y) direction y`, claimed to be `x direction y`.
+fn mask(direction: &str, order: &str, swapped: bool) -> Result<(), Refusal> {
+    let mut program = program();
+    let b = &mut program.b;
+    let (x, y) = (b.argument(0), b.argument(1));
+    let ty = b.module.value_type(program.mask);
+    let (direction, order) =
+        (b.enumeration("comparison_direction", direction), b.enumeration("comparison_type", order));
+    let properties = [("comparison_direction", direction), ("compare_type", order)];
+    let plain = b.op(OpKind::Compare, &[x, y], ty, &properties);
+    b.ret(&[plain]);
+    let input = program.b.module.clone();
+    let b = &mut program.b;
+    let end = b.module.block(b.block).ops.clone();
+    b.module.set_block_ops(b.block, end[..end.len() - 1].to_vec());
+    let maximum = b.same(OpKind::Maximum, &[y, x]);
+    let operands = if swapped { [y, maximum] } else { [maximum, y] };
+    let output = b.op(OpKind::Compare, &operands, ty, &properties);
+    let helpers = vec![b.module.defining_op(maximum).unwrap()];
+    b.ret(&[output]);
+    let claim = Justification { rule: "mask-from-output".into(), output, input: plain, helpers };
+    let claims = Claims { justifications: std::slice::from_ref(&claim), ..Claims::default() };
+    check(&input, &program.b.module, &claims).map(|_| ())
+}
+
+#[test]
+fn masks_from_outputs() {
+    assert_eq!(mask("GT", "FLOAT", false), Ok(()));
+    assert!(mask("GE", "FLOAT", false).is_err());
+    assert!(mask("GT", "TOTALORDER", false).is_err());
+    assert!(mask("GT", "FLOAT", true).is_err());
+}

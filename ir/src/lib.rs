@@ -21,6 +21,7 @@ mod loc;
 mod module;
 mod name;
 pub mod op;
+pub mod schedule;
 pub mod text;
 mod types;
 

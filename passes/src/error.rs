@@ -34,4 +34,7 @@ pub enum PassError {
     /// A plan that its own replay refuses: a defect of the planner.
     #[error("internal error: the plan is not legal: {0}")]
     Replay(ckpt_planner::ReplayError),
+    /// The checker refused the result: a defect of the passes.
+    #[error("internal error: the checker refuses the result: {0}")]
+    Refused(Box<ckpt_check::Refusal>),
 }

@@ -1,18 +1,22 @@
 //! The pipeline: from a module and a policy to the module that keeps it.
 
 use crate::cost::Device;
+use crate::egraph::{Replacement, improve, rules};
 use crate::fusion::classify;
-use crate::normalise::{NormaliseStats, normalise};
+use crate::normalise::{NormaliseStats, normalise, remove_unused};
 use crate::phase::forward_kernels;
 use crate::remat::apply::{Applied, Barriers, apply};
 use crate::remat::keep;
 use crate::remat::kernel::Context;
 use crate::remat::nested::NestedCosts;
+use crate::remat::partition::partition;
 use crate::remat::problem::{BlockProblem, build};
 use crate::report::{Held, Report, crossings, peak_moment};
 use crate::{PassError, Policy};
-use ckpt_ir::{Bytes, Micros, Module, OpId};
+use ckpt_ir::schedule::KernelPartition;
+use ckpt_ir::{BlockId, Bytes, Micros, Module, OpId};
 use ckpt_planner as planner;
+use std::collections::HashMap;
 use std::hash::Hasher as _;
 
 /// What the pipeline is asked for.
@@ -53,6 +57,12 @@ pub struct Optimized {
     pub applied: Applied,
     /// What normalisation did.
     pub normalise: NormaliseStats,
+    /// What rules of the e-graph replaced.
+    pub replacements: Vec<Replacement>,
+    /// The schedule by which the peak is promised.
+    pub partition: KernelPartition,
+    /// What the checker found.
+    pub checked: ckpt_check::Report,
     /// The verdict.
     pub report: Report,
 }
@@ -98,33 +108,104 @@ pub fn optimize(mut module: Module, options: &Options) -> Result<Outcome, PassEr
     let stats = normalise(&mut module, options.policy == Policy::None)?;
     let function = entry_function(&module)?;
     let body = module.function_body(function).ok_or(PassError::NoEntry)?;
-    let roles = classify(&module, body);
-    let nested = NestedCosts::below(&module, function, &options.device);
-    let ctx = Context { module: &module, roles: &roles, device: &options.device, nested: &nested };
-    let name = module.string_attr(function, "sym_name").unwrap_or("main").to_owned();
-    let block = build(&ctx, body, &name)?;
-    let planned = plan(&module, function, &block, options.policy)?;
-    let planned = match planned {
-        Planned::Met(planned) => planned,
+    let normalised = module.clone();
+    let baseline = baseline(&module, function, body, &options.device)?;
+    let replacements = match options.policy {
+        Policy::None => Vec::new(),
+        _ => improve(&mut module, function, body, rules::Class::Bitwise),
+    };
+    if !replacements.is_empty() {
+        remove_unused(&mut module);
+    }
+    let block = state(&module, function, body, &options.device)?;
+    let met = match plan(&module, function, &block, options.policy, &baseline)? {
+        Planned::Met(met) => met,
         Planned::Unmet(unmet) => return Ok(Outcome::Unmet(unmet)),
     };
-    let report = report(&module, options, &block, &planned);
+    let report = report(&module, options, &block, &met, &baseline);
     let mut output = module.clone();
-    let applied = apply(&mut output, body, &block, &planned.plan, options.barriers);
+    let applied = apply(&mut output, body, &block, &met.plan, options.barriers);
+    let partition = partition(&output, body, &applied.kernels, &options.device);
+    let justifications = justify(&output, &replacements, &applied);
+    let claims = ckpt_check::Claims {
+        peak_bytes: Some(report.peak),
+        partition: Some(&partition),
+        justifications: &justifications,
+    };
+    let checked =
+        ckpt_check::check(&normalised, &output, &claims).map_err(|r| PassError::Refused(Box::new(r)))?;
     Ok(Outcome::Met(Box::new(Optimized {
-        normalised: module,
+        normalised,
         module: output,
         applied,
         normalise: stats,
+        replacements,
+        partition,
+        checked,
         report,
     })))
+}
+
+/// The claims that the checker replays: one for each instance of a value that
+/// a rule made.
+fn justify(
+    output: &Module,
+    replacements: &[Replacement],
+    applied: &Applied,
+) -> Vec<ckpt_check::Justification> {
+    let mut copies: HashMap<OpId, Vec<OpId>> = HashMap::new();
+    for &(copy, original) in applied.virtual_clones.iter().chain(&applied.clones) {
+        copies.entry(original).or_default().push(copy);
+    }
+    let instances = |op: OpId| [op].into_iter().chain(copies.get(&op).into_iter().flatten().copied());
+    let in_block = |op: &OpId| output.op(*op).parent.is_some();
+    let mut claims = Vec::new();
+    for replacement in replacements {
+        let helpers: Vec<OpId> =
+            replacement.made.iter().flat_map(|op| instances(*op)).filter(in_block).collect();
+        let Some(maker) = output.defining_op(replacement.replacement) else { continue };
+        for instance in instances(maker).filter(in_block) {
+            claims.push(ckpt_check::Justification {
+                rule: replacement.rule.to_owned(),
+                output: output.op(instance).results[0],
+                input: replacement.original,
+                helpers: helpers.clone(),
+            });
+        }
+    }
+    claims
+}
+
+/// The program without rules and without rematerialisation, arguments excluded.
+struct Baseline {
+    peak: Bytes,
+    time: Micros,
+    kernels: usize,
+}
+
+fn baseline(module: &Module, function: OpId, body: BlockId, device: &Device) -> Result<Baseline, PassError> {
+    let problem = state(module, function, body, device)?.problem;
+    let replayed =
+        planner::replay(&problem, &planner::Plan::without_remat(&problem)).map_err(PassError::Replay)?;
+    Ok(Baseline {
+        peak: Bytes(replayed.peak.0),
+        time: Micros(problem.base_time().0),
+        kernels: problem.order().len(),
+    })
+}
+
+/// States a function's body as a planner problem.
+fn state(module: &Module, function: OpId, body: BlockId, device: &Device) -> Result<BlockProblem, PassError> {
+    let roles = classify(module, body);
+    let nested = NestedCosts::below(module, function, device);
+    let ctx = Context { module, roles: &roles, device, nested: &nested };
+    build(&ctx, body, module.string_attr(function, "sym_name").unwrap_or("main"))
 }
 
 /// A plan with what the report needs to know of its making.
 struct Met {
     plan: planner::Plan,
     budget: Option<Bytes>,
-    baseline: planner::Replay,
     replayed: planner::Replay,
     boundary: usize,
 }
@@ -134,17 +215,18 @@ enum Planned {
     Unmet(Box<Unmet>),
 }
 
-fn plan(module: &Module, function: OpId, block: &BlockProblem, policy: Policy) -> Result<Planned, PassError> {
+fn plan(
+    module: &Module,
+    function: OpId,
+    block: &BlockProblem,
+    policy: Policy,
+    baseline: &Baseline,
+) -> Result<Planned, PassError> {
     let problem = &block.problem;
-    let without = planner::Plan::without_remat(problem);
-    let baseline = planner::replay(problem, &without).map_err(PassError::Replay)?;
-    let peak_position = baseline.peak_step.map_or(0, |at| {
-        without.steps[..at].iter().filter(|s| matches!(s, planner::Step::Compute(_))).count()
-    });
-    let boundary = forward_kernels(module, function, block, peak_position);
+    let boundary = forward_kernels(module, function, block, peak_position(problem)?);
     let arguments = Bytes(problem.resident_bytes().0);
     let activations = |limit: Bytes| planner::Goal::Budget(planner::Bytes(limit.0));
-    let base_peak = Bytes(baseline.peak.0);
+    let base_peak = baseline.peak;
     let (goal, budget) = match policy {
         Policy::None => (planner::Goal::KeepAll, None),
         Policy::Min => (planner::Goal::SmallestPeak, None),
@@ -163,13 +245,13 @@ fn plan(module: &Module, function: OpId, block: &BlockProblem, policy: Policy) -
                 keep::full(block, boundary)
             };
             let replayed = planner::replay(problem, &plan).map_err(PassError::Replay)?;
-            return Ok(Planned::Met(Met { plan, budget: None, baseline, replayed, boundary }));
+            return Ok(Planned::Met(Met { plan, budget: None, replayed, boundary }));
         }
     };
     match planner::solve(problem, goal) {
         planner::Outcome::Met(plan) => {
             let replayed = planner::replay(problem, &plan).map_err(PassError::Replay)?;
-            Ok(Planned::Met(Met { plan, budget, baseline, replayed, boundary }))
+            Ok(Planned::Met(Met { plan, budget, replayed, boundary }))
         }
         planner::Outcome::Unmet { smallest, bound, .. } => {
             let tightest = planner::solve(problem, planner::Goal::SmallestPeak).into_plan();
@@ -184,23 +266,37 @@ fn plan(module: &Module, function: OpId, block: &BlockProblem, policy: Policy) -
     }
 }
 
-fn report(module: &Module, options: &Options, block: &BlockProblem, met: &Met) -> Report {
-    let problem = &block.problem;
-    let arguments = Bytes(problem.resident_bytes().0);
-    let base_time = problem.base_time();
+/// How many kernels run before the one at which the program as it stands holds the most.
+fn peak_position(problem: &planner::Problem) -> Result<usize, PassError> {
+    let plan = planner::Plan::without_remat(problem);
+    let replayed = planner::replay(problem, &plan).map_err(PassError::Replay)?;
+    let before = &plan.steps[..replayed.peak_step.unwrap_or(0)];
+    Ok(before.iter().filter(|step| matches!(step, planner::Step::Compute(_))).count())
+}
+
+fn report(
+    module: &Module,
+    options: &Options,
+    block: &BlockProblem,
+    met: &Met,
+    baseline: &Baseline,
+) -> Report {
+    let arguments = Bytes(block.problem.resident_bytes().0);
+    let lower_bound = Micros(block.problem.base_time().0);
+    let time = Micros(met.replayed.time.0);
     Report {
         memory_model: "kernels",
         device: options.device.name.clone(),
         budget: met.budget,
         argument_bytes: arguments,
-        baseline_peak: Bytes(met.baseline.peak.0) + arguments,
+        baseline_peak: baseline.peak + arguments,
         peak: Bytes(met.replayed.peak.0) + arguments,
-        base_time: Micros(base_time.0),
-        time: Micros(met.replayed.time.0),
-        lower_bound: Micros(base_time.0),
-        optimal: met.replayed.time <= base_time,
+        base_time: baseline.time,
+        time,
+        lower_bound,
+        optimal: time <= lower_bound,
         plan_hash: plan_hash(&met.plan),
-        kernels: problem.order().len(),
+        kernels: baseline.kernels,
         peak_moment: peak_moment(module, block, &met.plan, met.boundary),
         crossing: crossings(module, block, &met.plan, met.boundary),
     }

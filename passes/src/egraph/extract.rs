@@ -20,6 +20,8 @@ pub struct Replacement {
     pub original: ValueId,
     /// The value that took its place.
     pub replacement: ValueId,
+    /// The operations that were made for it, its own among them.
+    pub made: Vec<OpId>,
 }
 
 /// A node that a rule found equal to a class.
@@ -45,10 +47,12 @@ pub fn improve(module: &mut Module, function: OpId, block: BlockId, class: Class
     for op in module.block(block).ops.clone() {
         if let Some(better) = better(module, &built, &found, op) {
             let original = module.op(op).results[0];
+            let before = new_ops.len();
             let mut maker = Materialiser { module, graph: &built.graph, made: &mut made, ops: &mut new_ops };
             if let Some(replacement) = maker.value(&better.node, op) {
                 replaced.insert(original, replacement);
-                replacements.push(Replacement { rule: better.rule.name, original, replacement });
+                let made = new_ops[before..].to_vec();
+                replacements.push(Replacement { rule: better.rule.name, original, replacement, made });
             }
         }
         new_ops.push(op);

@@ -5,7 +5,7 @@ use ckpt_ir::{BlockId, Effect, Module, OpId, ValueId};
 
 /// Removes operations without effects whose results nothing uses, everywhere
 /// below the top-level module. Linear. Returns how many went.
-pub(super) fn remove_unused(module: &mut Module) -> usize {
+pub(crate) fn remove_unused(module: &mut Module) -> usize {
     let ops = module.walk(module.top());
     let mut uses: EntityVec<ValueId, u32> = EntityVec::filled(0, module.value_count());
     for op in &ops {

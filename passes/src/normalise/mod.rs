@@ -16,6 +16,7 @@ mod fold;
 pub mod inline;
 mod structure;
 
+pub(crate) use dce::remove_unused;
 pub(crate) use inline::redirect;
 
 use crate::PassError;
@@ -43,6 +44,6 @@ pub fn normalise(module: &mut Module, keep_barriers: bool) -> Result<NormaliseSt
     let calls_inlined = inline::inline_calls(module)?;
     let folded = fold::fold(module, keep_barriers);
     let merged = cse::merge_equal(module);
-    let removed = dce::remove_unused(module);
+    let removed = remove_unused(module);
     Ok(NormaliseStats { calls_inlined, merged, folded, removed })
 }

@@ -12,8 +12,8 @@
 //! across [`SHARING_DISTANCE`], so that a downstream compiler cannot keep them
 //! alive from the forward pass to the backward pass. Whatever is repeated
 //! stands behind an `optimization_barrier` of its own, which also takes the
-//! value that was computed last: so no later pass merges the clone with its
-//! original or schedules it early.
+//! values that were computed since the barrier before: so no later pass merges
+//! the clone with its original or schedules it early.
 
 use crate::clone::{ValueMap, clone_op_as_in};
 use crate::remat::problem::BlockProblem;
@@ -24,7 +24,7 @@ use std::collections::HashMap;
 
 /// Kernels over which a virtual operation may be shared instead of repeated. A
 /// transformer layer's backward pass has about this many.
-pub const SHARING_DISTANCE: usize = 32;
+pub const SHARING_DISTANCE: usize = 8;
 
 /// How clones are kept apart from their originals in the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,8 +43,8 @@ pub struct Applied {
     pub kernels: Vec<OpId>,
     /// Root operations that repeat an earlier one, with the original.
     pub clones: Vec<(OpId, OpId)>,
-    /// Virtual operations that were repeated.
-    pub virtual_clones: usize,
+    /// Every other operation that was repeated, with the original.
+    pub virtual_clones: Vec<(OpId, OpId)>,
 }
 
 /// Rewrites `block` so that it runs `plan`.
@@ -105,8 +105,11 @@ struct Emitter<'a> {
     virtuals: HashMap<OpId, Instance>,
     /// Operations that were emitted once.
     emitted: EntitySet<OpId>,
-    /// The last value that a kernel made: what clones wait for.
-    trigger: Option<ValueId>,
+    /// Buffers made since the last barrier and still live, with their instance:
+    /// what the next barrier waits for. Waiting for all of them, and not for the
+    /// last one alone, keeps a scheduler from deferring a weight gradient, whose
+    /// operands would then outlive the recomputation of the next layer.
+    pending: Vec<(ValueId, ValueId)>,
     /// Names given to clones so far.
     clone_names: usize,
 }
@@ -129,7 +132,7 @@ impl<'a> Emitter<'a> {
             aliases: HashMap::new(),
             virtuals: HashMap::new(),
             emitted: EntitySet::new(),
-            trigger: None,
+            pending: Vec::new(),
             clone_names: 0,
         }
     }
@@ -150,6 +153,16 @@ impl<'a> Emitter<'a> {
     fn forget(&mut self, value: ValueId) {
         self.buffers.remove(&value);
         self.aliases.remove(&value);
+        // The last one stays: something must hold a clone back even where
+        // everything before it is dead.
+        if self.pending.len() > 1 {
+            let last = self.pending.len() - 1;
+            let mut place = 0;
+            self.pending.retain(|(pending, _)| {
+                place += 1;
+                *pending != value || place > last
+            });
+        }
     }
 
     /// Emits one kernel: its virtual operations, then its root.
@@ -173,7 +186,7 @@ impl<'a> Emitter<'a> {
         for (original, result) in originals.into_iter().zip(results) {
             self.forget(original);
             self.buffers.insert(original, result);
-            self.trigger = Some(result);
+            self.pending.push((original, result));
         }
         self.applied.kernels.push(root);
         if repeats_root {
@@ -231,8 +244,11 @@ impl<'a> Emitter<'a> {
             return;
         }
         let mut operands: Vec<ValueId> = inputs.iter().map(|v| map.get(*v)).collect();
-        let trigger = self.trigger.filter(|t| !operands.contains(t));
-        operands.extend(trigger);
+        let pending = std::mem::take(&mut self.pending);
+        self.pending.extend(pending.last());
+        let triggers = pending.into_iter().map(|(_, instance)| instance);
+        let waited: Vec<ValueId> = triggers.filter(|trigger| !operands.contains(trigger)).collect();
+        operands.extend(waited);
         let types: Vec<TypeId> = operands.iter().map(|v| self.module.value_type(*v)).collect();
         let barrier = self.module.create_op(&OpSpec {
             kind: OpKind::OptimizationBarrier,
@@ -262,10 +278,10 @@ impl<'a> Emitter<'a> {
             return;
         }
         let operands: Vec<ValueId> = self.source.op(op).operands.iter().map(|v| map.get(*v)).collect();
-        if self.emitted.contains(op) {
-            self.applied.virtual_clones += 1;
-        }
         let placed = self.place(op, map);
+        if placed != op {
+            self.applied.virtual_clones.push((placed, op));
+        }
         let results = self.module.op(placed).results.to_vec();
         self.virtuals.insert(op, Instance { results, operands, kernel: self.applied.kernels.len() });
     }

@@ -11,4 +11,5 @@ pub mod keep;
 pub mod kernel;
 pub mod nested;
 pub mod order;
+pub mod partition;
 pub mod problem;

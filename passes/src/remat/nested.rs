@@ -2,13 +2,15 @@
 //! loops and branches.
 
 use crate::cost::Device;
-use crate::fusion::classify;
-use crate::remat::kernel::Context;
-use crate::remat::order::kernel_order;
-use ckpt_entity::EntityVec;
+use crate::fusion::{Role, classify};
+use crate::loops::is_passed_through;
+use crate::remat::kernel::{Context, Kernel};
+use crate::remat::order::{kernel_order, result_roots};
+use ckpt_entity::{EntitySet, EntityVec};
 use ckpt_ir::cost::trip_count;
+use ckpt_ir::schedule::{Kernel as ScheduledKernel, KernelPartition};
 use ckpt_ir::{BlockId, Bytes, Micros, Module, OpId, OpKind, ValueId};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// What running an operation with regions costs as one step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,6 +26,7 @@ pub struct NestedCost {
 #[derive(Clone, Debug, Default)]
 pub struct NestedCosts {
     costs: HashMap<OpId, NestedCost>,
+    schedules: BTreeMap<BlockId, KernelPartition>,
 }
 
 impl NestedCosts {
@@ -51,11 +54,17 @@ impl NestedCosts {
         self.costs.get(&op).copied()
     }
 
-    fn cost_of(&self, module: &Module, op: OpId, runs: u64, device: &Device) -> NestedCost {
+    /// The schedules of the blocks of all loops and branches, by block, flat.
+    #[must_use]
+    pub fn into_schedules(self) -> BTreeMap<BlockId, KernelPartition> {
+        self.schedules
+    }
+
+    fn cost_of(&mut self, module: &Module, op: OpId, runs: u64, device: &Device) -> NestedCost {
         let mut cost = NestedCost::default();
         for region in &module.op(op).regions {
             for &block in &module.region(*region).blocks {
-                let one = self.block_cost(module, block, device);
+                let one = self.block_cost(module, op, block, device);
                 cost.workspace = cost.workspace.max(one.workspace);
                 cost.time = match module.op(op).kind {
                     OpKind::While => Micros(cost.time.0 + one.time.0 * runs as f64),
@@ -67,12 +76,19 @@ impl NestedCosts {
         cost
     }
 
-    /// Time and peak of one block, whose arguments are held by the operation's
-    /// own results.
-    fn block_cost(&self, module: &Module, block: BlockId, device: &Device) -> NestedCost {
+    /// Time and peak of one block of `owner`, whose arguments are held by the
+    /// owner's own operands and results. Remembers its schedule.
+    fn block_cost(&mut self, module: &Module, owner: OpId, block: BlockId, device: &Device) -> NestedCost {
         let roles = classify(module, block);
         let ctx = Context { module, roles: &roles, device, nested: self };
         let kernels = kernel_order(&ctx, block);
+        let results = result_roots(&ctx, block);
+        let is_loop = module.op(owner).kind == OpKind::While;
+        let in_place = |op: OpId| is_loop && updates_in_place(module, block, op);
+        // What a branch returns lies in its owner's results; what a loop's body
+        // returns lies beside the state that is still being read.
+        let returned: EntitySet<ValueId> = results.iter().copied().collect();
+        let has_bytes = |value: ValueId| is_loop || !returned.contains(value);
         let mut last_use: EntityVec<ValueId, usize> = EntityVec::filled(0, module.value_count());
         let end = kernels.len();
         for (position, kernel) in kernels.iter().enumerate() {
@@ -80,15 +96,14 @@ impl NestedCosts {
                 last_use[value] = position;
             }
         }
-        for value in crate::remat::order::result_roots(&ctx, block) {
-            last_use[value] = end;
-        }
+        results.iter().for_each(|value| last_use[*value] = end);
         let mut dying: Vec<Vec<ValueId>> = vec![Vec::new(); end + 1];
         let mut held = Bytes(0);
         let mut cost = NestedCost::default();
         for (position, kernel) in kernels.iter().enumerate() {
-            for &value in &module.op(kernel.root).results {
-                if !updates_in_place(module, block, kernel.root) {
+            for (index, &value) in module.op(kernel.root).results.iter().enumerate() {
+                let own = !in_place(kernel.root) && !is_loop_alias(&ctx, kernel.root, index);
+                if own && has_bytes(value) {
                     held += ctx.bytes(value);
                     dying[last_use[value]].push(value);
                 }
@@ -99,8 +114,37 @@ impl NestedCosts {
                 held -= ctx.bytes(value);
             }
         }
+        cost.workspace = cost.workspace.max(held);
+        let schedule = schedule(module, block, &kernels, in_place);
+        self.schedules.insert(block, schedule);
         cost
     }
+}
+
+/// The schedule of a block with these kernels.
+fn schedule(
+    module: &Module,
+    block: BlockId,
+    kernels: &[Kernel],
+    in_place: impl Fn(OpId) -> bool,
+) -> KernelPartition {
+    let roots: EntitySet<OpId> = kernels.iter().map(|kernel| kernel.root).collect();
+    let mut schedule = KernelPartition::new(block);
+    schedule.kernels = kernels.iter().map(|kernel| ScheduledKernel::single(kernel.root)).collect();
+    schedule.in_place = kernels.iter().map(|kernel| kernel.root).filter(|op| in_place(*op)).collect();
+    let ops = module.block(block).ops.iter().copied();
+    schedule.inlined =
+        ops.filter(|op| !roots.contains(*op) && !module.op(*op).kind.is_terminator()).collect();
+    schedule
+}
+
+/// Whether result `index` of a loop is its initial value, passed through
+/// unchanged and found in a buffer: it shares that buffer.
+#[must_use]
+pub fn is_loop_alias(ctx: &Context<'_>, op: OpId, index: usize) -> bool {
+    ctx.module.op(op).kind == OpKind::While
+        && is_passed_through(ctx.module, op, index)
+        && ctx.roles.of(ctx.module.op(op).operands[index]) != Role::Virtual
 }
 
 /// Whether a loop body's update of a carried value writes into the carried

@@ -2,8 +2,8 @@
 
 use crate::PassError;
 use crate::fusion::{Role, is_fusible, is_recomputable};
-use crate::loops::is_passed_through;
 use crate::remat::kernel::{Context, Kernel};
+use crate::remat::nested::is_loop_alias;
 use crate::remat::order::{kernel_order, result_roots};
 use ckpt_entity::EntitySet;
 use ckpt_ir::{Attr, BlockId, Bytes, Effect, Module, OpId, OpKind, ValueId};
@@ -83,22 +83,17 @@ impl Builder<'_> {
         self.ids.insert(value, id);
         self.values.push(value);
         let resident = self.ctx.roles.of(value) == Role::Resident;
-        let bytes = if self.is_loop_alias(value) { Bytes(0) } else { bytes };
+        let bytes = if self.is_alias(value) { Bytes(0) } else { bytes };
         let name = self.ctx.module.value_name(value).unwrap_or_default().to_owned();
         self.planner_values.push(planner::Value { name, bytes: planner::Bytes(bytes.0), resident });
         Ok(id)
     }
 
-    /// A loop result that is, unchanged, an initial value found in a buffer: it
-    /// shares that buffer, and normalisation lets its users read the initial value.
-    fn is_loop_alias(&self, value: ValueId) -> bool {
-        let module = self.ctx.module;
-        match module.value_def(value) {
-            ckpt_ir::ValueDef::Result { op, index } => {
-                module.op(op).kind == OpKind::While
-                    && is_passed_through(module, op, index as usize)
-                    && self.ctx.roles.of(module.op(op).operands[index as usize]) != Role::Virtual
-            }
+    /// Whether a value shares the buffer of a loop's initial value; normalisation
+    /// lets its users read that.
+    fn is_alias(&self, value: ValueId) -> bool {
+        match self.ctx.module.value_def(value) {
+            ckpt_ir::ValueDef::Result { op, index } => is_loop_alias(self.ctx, op, index as usize),
             ckpt_ir::ValueDef::Argument { .. } => false,
         }
     }

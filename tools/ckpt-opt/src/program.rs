@@ -42,7 +42,7 @@ impl Program {
     pub(crate) fn refuse(&self, module: &Module, error: &PassError) -> Failure {
         let kind = match error {
             PassError::TooManyOps { .. } => DiagnosticKind::Limit,
-            PassError::Problem(_) | PassError::Replay(_) => {
+            PassError::Problem(_) | PassError::Replay(_) | PassError::Refused(_) => {
                 return Failure::Internal(error.to_string());
             }
             _ => DiagnosticKind::Unsupported,

@@ -106,17 +106,17 @@ pub struct Claims<'a> {
 /// What an accepted pair looks like.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Operations of the input.
+    /// Operations of the input, the module and its functions among them.
     pub input_ops: usize,
-    /// Operations of the output.
+    /// Operations of the output, likewise.
     pub output_ops: usize,
     /// Distinct terms of both modules.
     pub terms: usize,
     /// Operations with effects, equal in both modules; each is counted once
     /// where it stands, whatever the number of its runs.
     pub effects: usize,
-    /// Operations of the output that compute what another of the output
-    /// already computes: the recomputations.
+    /// Operations that compute what another one before them in their block
+    /// computes, more of them in the output than in the input: the recomputations.
     pub recomputed_ops: usize,
     /// The output's peak, if one was claimed.
     pub peak_bytes: Option<Bytes>,
@@ -151,7 +151,7 @@ pub fn check(input: &Module, output: &Module, claims: &Claims<'_>) -> Result<Rep
         output_ops: numbered_output.count,
         terms: common.terms.len(),
         effects: numbered_output.effects,
-        recomputed_ops: recomputed(&numbered_output),
+        recomputed_ops: repeated(&numbered_output).saturating_sub(repeated(&numbered_input)),
         peak_bytes,
     })
 }
@@ -207,8 +207,9 @@ fn claimed_peak(output: &Module, claims: &Claims<'_>) -> Result<Option<Bytes>, R
 }
 
 /// Number of operations whose term another operation before it in its block has.
-fn recomputed(output: &Numbering<'_>) -> usize {
+fn repeated(numbering: &Numbering<'_>) -> usize {
     let mut seen = HashSet::new();
-    let of_block = |op: OpId| output.module.op(op).parent;
-    output.ops.iter().filter(|(op, sym)| sym.is_some() && !seen.insert((of_block(*op), **sym))).count()
+    let block_of = |op: OpId| numbering.module.op(op).parent;
+    let symbols = numbering.ops.iter().filter_map(|(op, sym)| Some((block_of(op), (*sym)?)));
+    symbols.filter(|found| !seen.insert(*found)).count()
 }

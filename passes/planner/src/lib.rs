@@ -19,7 +19,7 @@ mod replay;
 mod solve;
 
 pub use bound::{
-    BoundOptions, Certificate, PeakBound, TimeBound, peak_bound, peak_floor, time_bound,
+    BoundOptions, Certificate, PeakBound, TimeBound, Witness, peak_bound, peak_floor, time_bound,
     time_bound_with,
 };
 pub use ids::{DerivationId, ValueId};

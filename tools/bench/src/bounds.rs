@@ -9,7 +9,7 @@
 
 use anyhow::{Context, Result, bail};
 use ckpt_planner::graph_file::{Graph, read_graph};
-use ckpt_planner::{Bytes, Certificate, peak_bound, time_bound};
+use ckpt_planner::{Bytes, Certificate, Witness, peak_bound, time_bound};
 use flate2::read::GzDecoder;
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -68,7 +68,10 @@ fn print_table(table: &str, graphs: &HashMap<String, Graph>) -> Result<()> {
         let seconds = start.elapsed().as_secs_f64();
         let place = match &bound.certificate {
             Certificate::BaseTime => "everything runs once".to_owned(),
-            Certificate::Instant { during, .. } => problem.derivation(*during).name.clone(),
+            Certificate::Instants { witnesses, .. } => {
+                let name = |w: &Witness| problem.derivation(w.during).name.clone();
+                witnesses.iter().map(name).collect::<Vec<_>>().join(" ")
+            }
             Certificate::Infeasible(peak) => format!("no plan below {}", peak.bytes),
         };
         let best: Option<f64> = field(best).parse().ok();

@@ -23,11 +23,14 @@ mod exact;
 mod flow;
 mod ids;
 mod instant;
+mod network;
 mod peak;
+mod planes;
+mod price;
 mod relaxed;
 #[cfg(test)]
 mod tests;
 mod time;
 
 pub use peak::{PeakBound, peak_bound, peak_floor};
-pub use time::{BoundOptions, Certificate, TimeBound, time_bound, time_bound_with};
+pub use time::{BoundOptions, Certificate, TimeBound, Witness, time_bound, time_bound_with};

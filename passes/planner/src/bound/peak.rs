@@ -1,6 +1,6 @@
 //! A proven lower bound on the peak of any legal plan.
 
-use super::closure::{Closure, Decision};
+use super::closure::Closure;
 use super::ids::ActionId;
 use super::instant::Instant;
 use super::relaxed::Relaxed;
@@ -55,17 +55,15 @@ pub(super) fn peak_bound_of(relaxed: &Relaxed, options: &BoundOptions) -> PeakBo
 }
 
 fn at_instant(relaxed: &Relaxed, instant: &Instant, during: Option<ActionId>) -> PeakBound {
-    let mut closure = Closure::new(relaxed, instant);
-    let open = vec![Decision::Open; closure.stores.len()];
-    // Without a solution at all there would be no legal plan; the held bytes stand.
-    let chosen = closure.fewest_bytes(&open);
-    let kept = if chosen.is_some() { closure.kept_by_last() } else { Vec::new() };
-    let stores = instant.live.iter().chain(&closure.must_keep).chain(&kept);
+    let mut closure = Closure::new(relaxed, std::slice::from_ref(instant));
+    // Without a solution there would be no legal plan; the held bytes stand.
+    let (bytes, kept) = closure.fewest_bytes().unwrap_or_default();
+    let stores = instant.live.iter().chain(&closure.must_keep[0]).chain(&kept);
     let mut live: Vec<(ValueId, Bytes)> =
         stores.map(|&s| (relaxed.store(s).value, Bytes(relaxed.store(s).bytes))).collect();
     live.sort_unstable();
     PeakBound {
-        bytes: Bytes(closure.held.saturating_add(chosen.unwrap_or(0))),
+        bytes: Bytes(closure.held[0].saturating_add(bytes)),
         during: during.map(|action| relaxed.action(action).derivation),
         live,
         workspace: Bytes(instant.workspace),

@@ -21,6 +21,7 @@ mod dual;
 #[cfg(test)]
 mod exact;
 mod flow;
+mod history;
 mod ids;
 mod instant;
 mod network;

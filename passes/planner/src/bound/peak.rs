@@ -1,11 +1,13 @@
 //! A proven lower bound on the peak of any legal plan.
 
 use super::closure::Closure;
-use super::ids::ActionId;
+use super::history::{Ancestry, least_peak_before};
+use super::ids::{ActionId, StoreId};
 use super::instant::Instant;
 use super::relaxed::Relaxed;
-use super::time::{BoundOptions, ranked_instants};
+use super::time::{BoundOptions, ranked_instants, size};
 use crate::{Bytes, DerivationId, Problem, ValueId};
+use std::cmp::Reverse;
 
 /// A lower bound on the peak of any legal plan, and what blocks a smaller one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,37 +37,79 @@ pub fn peak_floor(problem: &Problem) -> Bytes {
 }
 
 pub(super) fn peak_bound_of(relaxed: &Relaxed, options: &BoundOptions) -> PeakBound {
-    let mut best = at_instant(relaxed, &Instant::end(relaxed), None);
-    let largest =
-        relaxed.action_ids().max_by_key(|&a| (relaxed.working_set(a), std::cmp::Reverse(a)));
+    let end = Instant::end(relaxed);
+    let mut best = at_instant(relaxed, &end, None);
     let has_once = relaxed.actions.iter().any(|a| a.once);
-    let mut candidates: Vec<ActionId> = largest.into_iter().collect();
+    let ranked = ranked_instants(relaxed, options.ranking_visits);
+    let mut candidates: Vec<ActionId> = relaxed.action_ids().collect();
+    candidates.sort_unstable_by_key(|&a| (Reverse(relaxed.working_set(a)), a));
+    let mut tried = 1;
     if has_once {
-        let ranked = ranked_instants(relaxed, options.ranking_visits);
-        candidates.extend(ranked.iter().map(|&(_, action)| action));
+        candidates.splice(0..0, ranked.iter().map(|&(_, action)| action));
+        tried = (options.cut_visits / size(relaxed)).max(1);
     }
-    let size = relaxed.actions.len() + relaxed.stores.len();
-    for &action in candidates.iter().take(1 + options.cut_visits / size.max(1)) {
+    for &action in candidates.iter().take(tried) {
         let bound = at_instant(relaxed, &Instant::first_run(relaxed, action), Some(action));
         if bound.bytes > best.bytes {
             best = bound;
         }
     }
+    improve_by_history(relaxed, options, best)
+}
+
+/// No instant gets more than this part of the work on histories.
+const HISTORY_SHARES: usize = 8;
+
+/// The most bytes that any history of an instant's live set must hold.
+fn improve_by_history(relaxed: &Relaxed, options: &BoundOptions, mut best: PeakBound) -> PeakBound {
+    let ancestry = Ancestry::new(relaxed);
+    let mut left = options.history_visits;
+    let mut starts: Vec<ActionId> = relaxed.action_ids().collect();
+    starts.sort_unstable_by_key(|&a| (Reverse(relaxed.working_set(a)), a));
+    let instants = std::iter::once((Instant::end(relaxed), None))
+        .chain(starts.iter().map(|&a| (Instant::first_run(relaxed, a), Some(a))));
+    for (instant, action) in instants {
+        if left == 0 {
+            break;
+        }
+        let closure = Closure::new(relaxed, std::slice::from_ref(&instant));
+        let mut live = instant.live;
+        live.extend(&closure.must_keep[0]);
+        live.sort_unstable();
+        // Only more than is known is of interest, and easier to tell.
+        let floor = closure.held[0].max(best.bytes.0);
+        let share = left.min(options.history_visits / HISTORY_SHARES);
+        let (bytes, work) = least_peak_before(relaxed, ancestry.as_ref(), &live, floor, share);
+        left -= work.min(left);
+        if bytes > best.bytes.0 {
+            best = PeakBound {
+                bytes: Bytes(bytes),
+                during: action.map(|action| relaxed.action(action).derivation),
+                live: with_bytes(relaxed, &live),
+                workspace: Bytes(instant.workspace),
+            };
+        }
+    }
     best
+}
+
+fn with_bytes(relaxed: &Relaxed, stores: &[StoreId]) -> Vec<(ValueId, Bytes)> {
+    let mut live: Vec<_> =
+        stores.iter().map(|&s| (relaxed.store(s).value, Bytes(relaxed.store(s).bytes))).collect();
+    live.sort_unstable();
+    live
 }
 
 fn at_instant(relaxed: &Relaxed, instant: &Instant, during: Option<ActionId>) -> PeakBound {
     let mut closure = Closure::new(relaxed, std::slice::from_ref(instant));
     // Without a solution there would be no legal plan; the held bytes stand.
     let (bytes, kept) = closure.fewest_bytes().unwrap_or_default();
-    let stores = instant.live.iter().chain(&closure.must_keep[0]).chain(&kept);
-    let mut live: Vec<(ValueId, Bytes)> =
-        stores.map(|&s| (relaxed.store(s).value, Bytes(relaxed.store(s).bytes))).collect();
-    live.sort_unstable();
+    let stores: Vec<StoreId> =
+        instant.live.iter().chain(&closure.must_keep[0]).chain(&kept).copied().collect();
     PeakBound {
         bytes: Bytes(closure.held[0].saturating_add(bytes)),
         during: during.map(|action| relaxed.action(action).derivation),
-        live,
+        live: with_bytes(relaxed, &stores),
         workspace: Bytes(instant.workspace),
     }
 }

@@ -27,6 +27,9 @@ pub struct BoundOptions {
     pub cut_visits: usize,
     /// Instants at which integrality is sought by branch and bound. Default 4.
     pub branched_instants: usize,
+    /// Stores looked at by the search for histories behind the peak bound.
+    /// Default 2^22, about half a second.
+    pub history_visits: usize,
     /// Instants that one proof may join. Default 4.
     pub joined_instants: usize,
     /// Branch-and-bound nodes per instant. Default 400; fewer on large graphs,
@@ -41,6 +44,7 @@ impl Default for BoundOptions {
             instants: 64,
             cut_visits: 1 << 20,
             branched_instants: 4,
+            history_visits: 1 << 22,
             joined_instants: 4,
             branch_nodes: 400,
         }
@@ -115,7 +119,7 @@ fn infeasible(peak: PeakBound) -> TimeBound {
 }
 
 /// Work per instant in units of `cut_visits`.
-fn size(relaxed: &Relaxed) -> usize {
+pub(super) fn size(relaxed: &Relaxed) -> usize {
     (relaxed.actions.len() + relaxed.stores.len()).max(1)
 }
 

@@ -19,8 +19,8 @@ mod replay;
 mod solve;
 
 pub use bound::{
-    BoundOptions, Certificate, PeakBound, TimeBound, Witness, peak_bound, peak_floor, time_bound,
-    time_bound_with,
+    BoundOptions, Bounds, Certificate, PeakBound, TimeBound, Witness, peak_bound, peak_floor,
+    time_bound,
 };
 pub use ids::{DerivationId, ValueId};
 pub use plan::{Plan, Step};

@@ -25,13 +25,16 @@ mod history;
 mod ids;
 mod instant;
 mod network;
+mod options;
 mod peak;
 mod planes;
 mod price;
+mod prover;
 mod relaxed;
 #[cfg(test)]
 mod tests;
 mod time;
 
+pub use options::BoundOptions;
 pub use peak::{PeakBound, peak_bound, peak_floor};
-pub use time::{BoundOptions, Certificate, TimeBound, Witness, time_bound, time_bound_with};
+pub use time::{Bounds, Certificate, TimeBound, Witness, time_bound};

@@ -4,8 +4,10 @@ use super::closure::Closure;
 use super::history::{Ancestry, least_peak_before};
 use super::ids::{ActionId, StoreId};
 use super::instant::Instant;
+use super::options::BoundOptions;
 use super::relaxed::Relaxed;
-use super::time::{BoundOptions, ranked_instants, size};
+use super::time::Bounds;
+
 use crate::{Bytes, DerivationId, Problem, ValueId};
 use std::cmp::Reverse;
 
@@ -27,7 +29,7 @@ pub struct PeakBound {
 /// [`BoundOptions`].
 #[must_use]
 pub fn peak_bound(problem: &Problem) -> PeakBound {
-    peak_bound_of(&Relaxed::new(problem), &BoundOptions::default())
+    Bounds::new(problem, BoundOptions::default()).peak().clone()
 }
 
 /// The bytes of [`peak_bound`].
@@ -36,17 +38,20 @@ pub fn peak_floor(problem: &Problem) -> Bytes {
     peak_bound(problem).bytes
 }
 
-pub(super) fn peak_bound_of(relaxed: &Relaxed, options: &BoundOptions) -> PeakBound {
+pub(super) fn peak_bound_of(
+    relaxed: &Relaxed,
+    ranked: &[(u64, ActionId)],
+    options: &BoundOptions,
+) -> PeakBound {
     let end = Instant::end(relaxed);
     let mut best = at_instant(relaxed, &end, None);
     let has_once = relaxed.actions.iter().any(|a| a.once);
-    let ranked = ranked_instants(relaxed, options.ranking_visits);
     let mut candidates: Vec<ActionId> = relaxed.action_ids().collect();
     candidates.sort_unstable_by_key(|&a| (Reverse(relaxed.working_set(a)), a));
     let mut tried = 1;
     if has_once {
         candidates.splice(0..0, ranked.iter().map(|&(_, action)| action));
-        tried = (options.cut_visits / size(relaxed)).max(1);
+        tried = (options.cut_visits / relaxed.size()).max(1);
     }
     for &action in candidates.iter().take(tried) {
         let bound = at_instant(relaxed, &Instant::first_run(relaxed, action), Some(action));
@@ -80,7 +85,7 @@ fn improve_by_history(relaxed: &Relaxed, options: &BoundOptions, mut best: PeakB
         let floor = closure.held[0].max(best.bytes.0);
         let share = left.min(options.history_visits / HISTORY_SHARES);
         let (bytes, work) = least_peak_before(relaxed, ancestry.as_ref(), &live, floor, share);
-        left -= work.min(left);
+        left -= (work + relaxed.size()).min(left);
         if bytes > best.bytes.0 {
             best = PeakBound {
                 bytes: Bytes(bytes),

@@ -77,6 +77,11 @@ impl Relaxed {
         Builder::new(problem).build()
     }
 
+    /// Actions and stores: the unit in which work at one instant is counted.
+    pub(super) fn size(&self) -> usize {
+        (self.actions.len() + self.stores.len()).max(1)
+    }
+
     /// One store.
     pub(super) fn store(&self, id: StoreId) -> &Store {
         &self.stores[id.index()]

@@ -80,6 +80,9 @@ pub(super) fn least_peak_before(
         }
         for maker in makers(relaxed, &stores) {
             work += stores.len() + relaxed.action(maker).inputs.len();
+            if work >= max_work {
+                return (most, work);
+            }
             let Some((during, before)) = step_back(relaxed, ancestry, &stores, maker) else {
                 continue;
             };

@@ -16,6 +16,7 @@
 //! bound is never above the truth by rounding.
 
 mod branch;
+mod candidates;
 mod closure;
 mod dual;
 #[cfg(test)]

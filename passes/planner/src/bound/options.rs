@@ -11,7 +11,7 @@ pub struct BoundOptions {
     /// Instants for which the best price is sought. Default 64. Fewer on large
     /// graphs: see `cut_visits`.
     pub instants: usize,
-    /// Instants times actions for which the best price is sought. Default 2^20.
+    /// Instants times actions for which the best price is sought. Default 2^21.
     pub cut_visits: usize,
     /// Instants at which integrality is sought by branch and bound. Default 4.
     pub branched_instants: usize,
@@ -30,7 +30,7 @@ impl Default for BoundOptions {
         Self {
             ranking_visits: 1 << 25,
             instants: 64,
-            cut_visits: 1 << 20,
+            cut_visits: 1 << 21,
             branched_instants: 4,
             history_visits: 1 << 22,
             joined_instants: 4,

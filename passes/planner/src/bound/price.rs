@@ -6,18 +6,18 @@ pub(super) struct Price(pub(super) u128);
 
 /// Fraction bits of a [`Price`]: a price of one unit of scaled time for a
 /// tebibyte still has 20 significant bits.
-const PRICE_SHIFT: i32 = 60;
+const PRICE_SHIFT: u32 = 60;
 
 impl Price {
     /// The nearest price to some scaled time per byte; negative ones and NaN become 0.
     pub(super) fn new(time_per_byte: f64) -> Self {
         // `as` saturates; 2^100 per byte is more than any time divided by one byte.
-        Self((time_per_byte.min(f64::from(100).exp2()) * f64::from(PRICE_SHIFT).exp2()) as u128)
+        Self((time_per_byte.min((1u128 << 100) as f64) * (1u128 << PRICE_SHIFT) as f64) as u128)
     }
 
     /// Scaled time per byte.
     pub(super) fn per_byte(self) -> f64 {
-        self.0 as f64 / f64::from(PRICE_SHIFT).exp2()
+        self.0 as f64 / (1u128 << PRICE_SHIFT) as f64
     }
 
     /// What `bytes` cost, rounded down and at most `limit`.

@@ -21,7 +21,7 @@ use crate::{DerivationId, Problem, ValueId};
 /// that brings their sum to this many bits and rounded down: exact for a sum
 /// of small integers, and a relative loss below 2^-27 for 10^4 derivations
 /// else. 40 bits leave room to add prices in 64-bit capacities.
-pub(super) const TIME_BITS: i32 = 40;
+pub(super) const TIME_BITS: u32 = 40;
 
 /// A root value with the storage that it and its views hold.
 #[derive(Clone, Debug)]
@@ -262,9 +262,16 @@ impl<'p> Builder<'p> {
         if !(total.is_finite() && total > 0.0) {
             return 1.0;
         }
-        // A power of two with total × scale in [2^(TIME_BITS - 2), 2^TIME_BITS).
-        let exponent = (f64::from(TIME_BITS) - 1.0 - total.log2().ceil()).clamp(-1000.0, 1000.0);
-        exponent.exp2()
+        // A power of two with total × scale in [2^(TIME_BITS - 2), 2^TIME_BITS],
+        // by halving and doubling, which are exact on every machine.
+        let mut scale = 1.0f64;
+        while total * scale > (1u64 << TIME_BITS) as f64 {
+            scale /= 2.0;
+        }
+        while total * scale <= (1u64 << (TIME_BITS - 2)) as f64 && scale < f64::MAX / 2.0 {
+            scale *= 2.0;
+        }
+        scale
     }
 
     fn build(self) -> Relaxed {

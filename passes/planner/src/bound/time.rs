@@ -1,5 +1,6 @@
 //! A proven lower bound on the time within a budget.
 
+use super::candidates;
 use super::closure::Closure;
 use super::ids::ActionId;
 use super::instant::Instant;
@@ -86,7 +87,7 @@ impl Bounds {
     #[must_use]
     pub fn new(problem: &Problem, options: BoundOptions) -> Self {
         let relaxed = Relaxed::new(problem);
-        let ranked = ranked_instants(&relaxed, options.ranking_visits);
+        let ranked = candidates::ranked(&relaxed, options.ranking_visits);
         let peak = peak_bound_of(&relaxed, &ranked, &options);
         Self { relaxed, options, ranked, peak }
     }
@@ -118,18 +119,6 @@ impl Bounds {
             }
         }
     }
-}
-
-/// Actions by how many bytes their first run needs without recomputation, most first.
-fn ranked_instants(relaxed: &Relaxed, visits: usize) -> Vec<(u64, ActionId)> {
-    let stride = (relaxed.actions.len() * relaxed.size()).div_ceil(visits.max(1)).max(1);
-    let mut ranked: Vec<(u64, ActionId)> = relaxed
-        .action_ids()
-        .step_by(stride)
-        .map(|a| (Instant::first_run(relaxed, a).bytes_without_remat(relaxed), a))
-        .collect();
-    ranked.sort_unstable_by_key(|&(bytes, action)| (std::cmp::Reverse(bytes), action));
-    ranked
 }
 
 /// Scaled time in microseconds.

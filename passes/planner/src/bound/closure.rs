@@ -45,8 +45,8 @@ pub(super) enum Decision {
 /// A store that may be kept at an instant, or not.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Keep {
-    /// The store.
-    pub(super) store: StoreId,
+    /// The store; `None` for what is kept on a [`Detour`](super::relaxed::Detour).
+    pub(super) store: Option<StoreId>,
     /// Its bytes.
     pub(super) bytes: u64,
     /// Index of the instant.
@@ -168,7 +168,7 @@ impl Closure {
         let open = vec![Decision::Open; self.keeps.len()];
         let value = self.solve(|keep| keep.bytes >> shift, |_| 0, &open)?;
         let keep = |(index, arc): (usize, &Arc)| match arc {
-            Arc::Keep(keep) if self.is_cut(index) => Some(self.keeps[*keep].store),
+            Arc::Keep(keep) if self.is_cut(index) => self.keeps[*keep].store,
             _ => None,
         };
         Some((value << shift, self.arcs.iter().enumerate().filter_map(keep).collect()))

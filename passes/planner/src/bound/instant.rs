@@ -69,7 +69,9 @@ pub(super) fn ancestors(relaxed: &Relaxed, action: ActionId) -> Vec<bool> {
     let mut stack = vec![action];
     while let Some(at) = stack.pop() {
         if !std::mem::replace(&mut marked[at.index()], true) {
-            stack.extend(relaxed.action(at).inputs.iter().map(|&s| relaxed.store(s).maker));
+            let detour = relaxed.action(at).detour.iter().flat_map(|d| &d.stores);
+            let needs = relaxed.action(at).inputs.iter().chain(detour);
+            stack.extend(needs.map(|&s| relaxed.store(s).maker));
         }
     }
     marked
@@ -83,6 +85,7 @@ pub(super) fn descendants(relaxed: &Relaxed, action: ActionId) -> Vec<bool> {
         if !std::mem::replace(&mut marked[at.index()], true) {
             for &store in &relaxed.action(at).outputs {
                 stack.extend(&relaxed.store(store).users);
+                stack.extend(&relaxed.store(store).detoured_by);
             }
         }
     }

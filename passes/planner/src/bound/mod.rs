@@ -17,6 +17,7 @@
 
 mod branch;
 mod candidates;
+mod choice;
 mod closure;
 mod dual;
 #[cfg(test)]
@@ -31,6 +32,7 @@ mod peak;
 mod planes;
 mod price;
 mod prover;
+mod relax;
 mod relaxed;
 #[cfg(test)]
 mod tests;

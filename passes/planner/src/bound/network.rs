@@ -4,7 +4,7 @@ use super::closure::Keep;
 use super::flow::{SINK, SOURCE};
 use super::ids::{ActionId, StoreId};
 use super::instant::Instant;
-use super::relaxed::Relaxed;
+use super::relaxed::{Detour, Relaxed};
 
 /// What an arc's capacity stands for.
 #[derive(Clone, Copy, Debug)]
@@ -55,6 +55,7 @@ pub(super) fn build(relaxed: &Relaxed, instants: &[Instant]) -> Built {
         let mut copy = Copy::new(relaxed, &instants[at]);
         copy.collect(later.as_ref(), &mut built);
         copy.connect_actions(later.as_ref(), &ran_before_earlier, &mut built);
+        copy.connect_detours(at, &mut built);
         copy.connect_stores(later.as_ref(), at, &mut built);
         later = Some(copy);
     }
@@ -86,6 +87,8 @@ struct Copy<'a> {
     action_node: Vec<usize>,
     /// Such actions.
     actions: Vec<ActionId>,
+    /// Nodes of detours that some solution may have to make.
+    detour_node: Vec<usize>,
     /// Nodes of needed stores.
     store_node: Vec<usize>,
 }
@@ -103,6 +106,7 @@ impl<'a> Copy<'a> {
             is_needed: vec![false; relaxed.stores.len()],
             action_node: vec![NONE; relaxed.actions.len()],
             actions: Vec::new(),
+            detour_node: vec![NONE; relaxed.actions.len()],
             store_node: vec![NONE; relaxed.stores.len()],
         }
     }
@@ -136,6 +140,15 @@ impl<'a> Copy<'a> {
         for &input in &self.relaxed.action(action).inputs {
             self.need(input);
         }
+        self.detour(action, built);
+    }
+
+    /// Notes that an action's detour may have to be made.
+    fn detour(&mut self, action: ActionId, built: &mut Built) {
+        if let Some(detour) = &self.relaxed.action(action).detour {
+            self.detour_node[action.index()] = built.node();
+            detour.stores.iter().for_each(|&store| self.need(store));
+        }
     }
 
     /// Everything that some solution may need or run again.
@@ -143,6 +156,7 @@ impl<'a> Copy<'a> {
         let relaxed = self.relaxed;
         for action in relaxed.action_ids().filter(|a| self.instant.after[a.index()]) {
             relaxed.action(action).inputs.iter().for_each(|&store| self.force(store));
+            self.detour(action, built);
         }
         let outputs = relaxed.stores.iter().enumerate().filter(|(_, store)| store.output);
         outputs.for_each(|(index, _)| self.force(StoreId::new(index)));
@@ -181,6 +195,21 @@ impl<'a> Copy<'a> {
         }
     }
 
+    /// Who runs has what is needed, or has kept something else.
+    fn connect_detours(&self, instant: usize, built: &mut Built) {
+        for action in self.relaxed.action_ids() {
+            let (node, detour) = (self.detour_node[action.index()], &self.relaxed.action(action).detour);
+            if let Some(Detour { bytes, .. }) = *detour
+                && node != NONE
+            {
+                let must = self.instant.after[action.index()];
+                let runs = if must { SOURCE } else { self.action_node[action.index()] };
+                built.connect(runs, node, Arc::Keep(built.keeps.len()));
+                built.keeps.push(Keep { store: None, bytes, instant });
+            }
+        }
+    }
+
     fn connect_stores(&mut self, later: Option<&Self>, instant: usize, built: &mut Built) {
         for index in 0..self.needed.len() {
             let store = self.needed[index];
@@ -192,7 +221,7 @@ impl<'a> Copy<'a> {
                 continue;
             }
             built.connect(node, maker, Arc::Keep(built.keeps.len()));
-            built.keeps.push(Keep { store, bytes: self.relaxed.store(store).bytes, instant });
+            built.keeps.push(Keep { store: Some(store), bytes: self.relaxed.store(store).bytes, instant });
         }
     }
 
@@ -202,6 +231,8 @@ impl<'a> Copy<'a> {
         }
         let users = self.relaxed.store(store).users.iter();
         let mut needers: Vec<usize> = users.map(|u| self.action_node[u.index()]).collect();
+        let detours = self.relaxed.store(store).detoured_by.iter();
+        needers.extend(detours.map(|a| self.detour_node[a.index()]));
         needers.extend(later.map(|later| later.store_node[store.index()]));
         needers.retain(|&node| node != NONE && node != SINK);
         if let [only] = needers[..] {

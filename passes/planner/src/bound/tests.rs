@@ -113,11 +113,32 @@ impl Generator {
         self.derive(vec![target], inputs, alias);
     }
 
-    fn problem(mut self) -> Problem {
-        let last = ValueId::new(self.values.len() - 1);
+    /// A smaller value that comes from an input of one or two derivations in
+    /// the only way, and derivations of their outputs that read it instead.
+    fn packed(&mut self) {
+        let at = self.random.below(self.derivations.len());
+        let Some(&wide) = self.derivations[at].inputs.last() else { return };
+        let bytes = 1 + self.random.below(3);
+        let narrow = self.value(bytes, false);
+        self.derive(vec![narrow], vec![wide], None);
+        if self.random.one_in(2) {
+            self.order.push(DerivationId::new(self.derivations.len() - 1));
+        }
+        for index in 0..self.derivations.len() - 1 {
+            let reader = &self.derivations[index];
+            let chosen = index == at || reader.inputs.contains(&wide) && self.random.one_in(2);
+            if chosen && reader.alias.is_none() {
+                let reads = |v: &ValueId| if *v == wide { narrow } else { *v };
+                let inputs = reader.inputs.iter().map(reads).collect();
+                self.derive(self.derivations[index].outputs.clone(), inputs, None);
+            }
+        }
+    }
+
+    fn problem(mut self, last: ValueId) -> Problem {
         let mut outputs = vec![last];
         if self.random.one_in(2) {
-            outputs.push(ValueId::new(self.random.below(self.values.len())));
+            outputs.push(ValueId::new(self.random.below(last.index() + 1)));
         }
         Problem::new("random".into(), self.values, self.derivations, self.order, outputs).unwrap()
     }
@@ -141,12 +162,16 @@ fn random_problem(seed: u64) -> Problem {
             generator.step(views);
         }
     }
-    if generator.random.one_in(2) {
+    let last = ValueId::new(generator.values.len() - 1);
+    if generator.random.one_in(3) {
+        generator.packed();
+    }
+    if generator.random.one_in(3) {
         for _ in 0..1 + generator.random.below(3) {
             generator.alternative();
         }
     }
-    generator.problem()
+    generator.problem(last)
 }
 
 /// Sums over problems and budgets.

@@ -8,6 +8,7 @@
 //! `ckpt-graph/1` and `ckpt-plan/1` ([`graph_file`]) are the file formats, so
 //! the planner can be used and judged alone.
 
+mod bound;
 mod evict;
 pub mod graph_file;
 mod ids;
@@ -17,9 +18,12 @@ mod quantity;
 mod replay;
 mod solve;
 
+pub use bound::{
+    BoundOptions, Bounds, Certificate, PeakBound, TimeBound, Witness, peak_bound, peak_floor, time_bound,
+};
 pub use ids::{DerivationId, ValueId};
 pub use plan::{Plan, Step};
 pub use problem::{Derivation, Problem, ProblemError, Value};
 pub use quantity::{Bytes, Micros};
 pub use replay::{Replay, ReplayError, replay};
-pub use solve::{Goal, Outcome, peak_floor, solve};
+pub use solve::{Goal, Outcome, solve};

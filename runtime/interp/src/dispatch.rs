@@ -1,0 +1,166 @@
+//! From an operation to the function that evaluates it.
+
+use crate::elementwise::{self, convert};
+use crate::error::{Outcome, invalid, unsupported};
+use crate::machine::{Machine, Values};
+use crate::movement::{self, Padding};
+use crate::shape::{Shape, count};
+use crate::site::{Site, size};
+use crate::tensor::{MAX_TENSOR_BYTES, Tensor, Value};
+use crate::{check, chlo};
+use crate::{convolution, dot, error::Fault, gather_scatter, reduction, sort, windows};
+use ckpt_ir::{Category, OpKind};
+use smallvec::smallvec;
+use std::sync::Arc;
+
+/// Evaluates an operation that neither enters a block nor waits.
+pub(crate) fn evaluate(machine: &mut Machine<'_>, site: Site<'_>, operands: Values) -> Outcome<Values> {
+    check_sizes(site)?;
+    let kind = site.kind();
+    if let Some(values) = structural(site, kind, &operands) {
+        return values;
+    }
+    if let Some(values) = with_bodies(machine, site, &operands) {
+        return values;
+    }
+    let tensors = operands.into_iter().map(into_tensor).collect::<Outcome<Vec<Tensor>>>()?;
+    if let Some(outcome) = check::evaluate(site, &tensors) {
+        return outcome.map(|()| Values::new());
+    }
+    if matches!(kind.category(), Category::Elementwise(_))
+        && let Some(result) = elementwise::evaluate(site, kind, &tensors)
+    {
+        return one(result);
+    }
+    if let Some(result) = chlo::evaluate(site, kind, &tensors) {
+        return one(result);
+    }
+    one(tensor_op(site, kind, tensors))
+}
+
+fn one(result: Outcome<Tensor>) -> Outcome<Values> {
+    Ok(smallvec![result?.into()])
+}
+
+fn into_tensor(value: Value) -> Outcome<Tensor> {
+    match value {
+        Value::Tensor(tensor) => Ok(tensor),
+        _ => unsupported("a tuple or token as an operand of this operation"),
+    }
+}
+
+/// Refuses results too large to be evaluated.
+fn check_sizes(site: Site<'_>) -> Outcome<()> {
+    for &result in &site.data().results {
+        if let Some(ty) = site.module.tensor_type(result) {
+            let known = ty.static_shape().is_some();
+            if known && ty.bytes().is_none_or(|bytes| bytes.0 > MAX_TENSOR_BYTES) {
+                return Err(Fault::LimitExceeded("a tensor is too large to be evaluated"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Operations on values of any type.
+fn structural(site: Site<'_>, kind: OpKind, operands: &Values) -> Option<Outcome<Values>> {
+    Some(match kind {
+        OpKind::OptimizationBarrier => Ok(operands.clone()),
+        OpKind::Tuple => Ok(smallvec![Value::Tuple(Arc::new(operands.to_vec()))]),
+        OpKind::GetTupleElement => get_tuple_element(site, operands),
+        OpKind::CreateToken | OpKind::AfterAll => Ok(smallvec![Value::Token]),
+        _ => return None,
+    })
+}
+
+fn get_tuple_element(site: Site<'_>, operands: &Values) -> Outcome<Values> {
+    let index = site.size("index")?;
+    match operands.first() {
+        Some(Value::Tuple(parts)) if index < parts.len() => Ok(smallvec![parts[index].clone()]),
+        _ => invalid("get_tuple_element names no part of its operand"),
+    }
+}
+
+/// Operations that run a body.
+fn with_bodies(machine: &mut Machine<'_>, site: Site<'_>, operands: &Values) -> Option<Outcome<Values>> {
+    Some(match site.kind() {
+        OpKind::Reduce => reduction::reduce(machine, site, operands),
+        OpKind::ReduceWindow => windows::reduce_window(machine, site, operands),
+        OpKind::SelectAndScatter => windows::select_and_scatter(machine, site, operands),
+        OpKind::Scatter => gather_scatter::scatter(machine, site, operands),
+        OpKind::Sort => sort::sort(machine, site, operands),
+        _ => return None,
+    })
+}
+
+/// Operations from tensors to one tensor.
+fn tensor_op(site: Site<'_>, kind: OpKind, mut operands: Vec<Tensor>) -> Outcome<Tensor> {
+    use OpKind as K;
+    match (kind, &operands[..]) {
+        (K::Constant, []) => site.dense("value"),
+        (K::Iota, []) => {
+            movement::iota(site.result_element()?, &result_shape(site)?, site.size("iota_dimension")?)
+        }
+        (K::Reshape, [operand]) => reshape(operand, result_shape(site)?),
+        (K::BitcastConvert, [operand]) => {
+            convert::bitcast(operand, site.result_element()?, result_shape(site)?)
+        }
+        (K::BroadcastInDim, [operand]) => {
+            movement::broadcast_in_dim(operand, &result_shape(site)?, &site.sizes("broadcast_dimensions")?)
+        }
+        (K::Transpose, [operand]) => movement::transpose(operand, &site.sizes("permutation")?),
+        (K::Reverse, [operand]) => movement::reverse(operand, &site.sizes("dimensions")?),
+        (K::Slice, [operand]) => {
+            let (starts, limits) = (site.sizes("start_indices")?, site.sizes("limit_indices")?);
+            movement::slice(operand, &starts, &limits, &site.sizes("strides")?)
+        }
+        (K::DynamicSlice, [operand, starts @ ..]) => {
+            movement::dynamic_slice(operand, &scalars(starts)?, &site.sizes("slice_sizes")?)
+        }
+        (K::DynamicUpdateSlice, [_, update, starts @ ..]) => {
+            let (update, starts) = (update.clone(), scalars(starts)?);
+            movement::dynamic_update_slice(operands.swap_remove(0), &update, &starts)
+        }
+        (K::Concatenate, parts) => {
+            movement::concatenate(&parts.iter().collect::<Vec<_>>(), site.size("dimension")?)
+        }
+        (K::Pad, [operand, value]) => movement::pad(operand, value, &paddings(site)?),
+        (K::DotGeneral, [lhs, rhs]) => dot::dot_general(site, lhs, rhs),
+        (K::Gather, [operand, indices]) => {
+            gather_scatter::gather(site, operand, indices, &site.ints("slice_sizes")?)
+        }
+        (K::Convolution, [input, kernel]) => convolution::convolution(site, input, kernel, None),
+        (K::Dot, [lhs, rhs]) => dot::dot(site, lhs, rhs),
+        _ => unsupported("this operation"),
+    }
+}
+
+/// The static shape of the result.
+fn result_shape(site: Site<'_>) -> Outcome<Shape> {
+    site.result_shape().map_or_else(|| unsupported("a result of unknown size"), Ok)
+}
+
+fn reshape(operand: &Tensor, shape: Shape) -> Outcome<Tensor> {
+    if count(&shape) != operand.len() {
+        return invalid("reshape changes the number of elements");
+    }
+    Ok(operand.clone().reshaped(shape))
+}
+
+/// The integers of scalar operands.
+fn scalars(operands: &[Tensor]) -> Outcome<Vec<i64>> {
+    operands.iter().map(Tensor::to_i64).collect()
+}
+
+fn paddings(site: Site<'_>) -> Outcome<Vec<Padding>> {
+    let (low, high) = (site.ints("edge_padding_low")?, site.ints("edge_padding_high")?);
+    let interior = site.ints("interior_padding")?;
+    if low.len() != high.len() || low.len() != interior.len() {
+        return invalid("pad needs low, high and interior padding for each dimension");
+    }
+    for value in &interior {
+        size(*value)?;
+    }
+    let all = low.iter().zip(&high).zip(&interior);
+    Ok(all.map(|((low, high), interior)| Padding { low: *low, high: *high, interior: *interior }).collect())
+}

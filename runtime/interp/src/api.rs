@@ -2,10 +2,11 @@
 
 use crate::error::{EvalError, Fault};
 use crate::liveness::LastUses;
-use crate::machine::{Machine, Pause, Resume};
-use crate::parallel::Process;
+use crate::machine::Machine;
+use crate::parallel::{Grid, Process, Scheduler};
 use crate::tensor::Value;
 use ckpt_ir::{Module, OpId};
+use std::collections::VecDeque;
 
 /// Runs a function of `module` on arguments and returns its results.
 ///
@@ -18,13 +19,13 @@ pub fn evaluate(module: &Module, function: OpId, arguments: Vec<Value>) -> Resul
         return Err(here(Fault::Unsupported("a function without a body")));
     };
     let last_uses = LastUses::of(module);
-    let mut machine = Machine::new(module, &last_uses, Process { replica: 0, partition: 0 });
-    machine.enter(body, arguments.into_iter().collect(), Resume::Answer).map_err(here)?;
-    match machine.run() {
-        Ok(Pause::Done(values)) => Ok(values.into_vec()),
-        Ok(Pause::Waiting(post)) => {
-            Err(EvalError { op: post.op, fault: Fault::Unsupported("communication outside run_parallel") })
-        }
-        Err(fault) => Err(EvalError { op: machine.failed_at().unwrap_or(function), fault }),
+    // Outside run_parallel a program is the only process of its grid.
+    let grid = Grid { replicas: 1, partitions: 1 };
+    let machine = Machine::new(module, &last_uses, Process { replica: 0, partition: 0 });
+    let mut scheduler = Scheduler::new(module, grid, VecDeque::new());
+    scheduler.add(machine, body, arguments.into_iter().collect()).map_err(here)?;
+    match scheduler.run() {
+        Ok(results) => Ok(results.into_iter().flatten().collect()),
+        Err(fault) => Err(EvalError { op: scheduler.failed_at().unwrap_or(function), fault }),
     }
 }

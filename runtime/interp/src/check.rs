@@ -68,7 +68,7 @@ fn as_the_attributes_say(site: Site<'_>, closeness: Closeness) -> Closeness {
     }
 }
 
-/// Compares two tensors; the first difference is the fault.
+/// Compares two tensors exactly; the first difference is the fault.
 pub(crate) fn equal(got: &Tensor, expected: &Tensor) -> Outcome<()> {
     check(got, expected, Closeness::Equal)
 }

@@ -2,14 +2,15 @@
 
 use crate::elementwise::{self, convert};
 use crate::error::{Outcome, invalid, unsupported};
+use crate::lanes::Body;
 use crate::machine::{Machine, Values};
 use crate::movement::{self, Padding};
 use crate::shape::{Shape, count};
 use crate::site::{Site, size};
 use crate::tensor::{MAX_TENSOR_BYTES, Tensor, Value};
-use crate::{check, chlo};
-use crate::{convolution, dot, error::Fault, gather_scatter, reduction, sort, windows};
-use ckpt_ir::{Category, OpKind};
+use crate::{batch_norm, check, chlo, dynamic, einsum, fft, linear_algebra, random};
+use crate::{convolution, dot, error::Fault, gather_scatter, parallel, reduction, sort, windows};
+use ckpt_ir::{Category, ElementType, OpKind};
 use smallvec::smallvec;
 use std::sync::Arc;
 
@@ -19,6 +20,12 @@ pub(crate) fn evaluate(machine: &mut Machine<'_>, site: Site<'_>, operands: Valu
     let kind = site.kind();
     if let Some(values) = structural(site, kind, &operands) {
         return values;
+    }
+    if kind == OpKind::InterpreterRunParallel {
+        return parallel::run_parallel(machine, site, operands);
+    }
+    if let Some(id) = process_id(machine, kind) {
+        return one(Ok(Tensor::new(ElementType::Uint(32), Shape::new(), vec![id])));
     }
     if let Some(values) = with_bodies(machine, site, &operands) {
         return values;
@@ -30,6 +37,12 @@ pub(crate) fn evaluate(machine: &mut Machine<'_>, site: Site<'_>, operands: Valu
     if matches!(kind.category(), Category::Elementwise(_))
         && let Some(result) = elementwise::evaluate(site, kind, &tensors)
     {
+        return one(result);
+    }
+    if let Some(values) = several_results(machine, site, &tensors) {
+        return values;
+    }
+    if let Some(result) = dynamic::evaluate(site, kind, &tensors) {
         return one(result);
     }
     if let Some(result) = chlo::evaluate(site, kind, &tensors) {
@@ -81,6 +94,15 @@ fn get_tuple_element(site: Site<'_>, operands: &Values) -> Outcome<Values> {
     }
 }
 
+/// Which of the processes this is.
+fn process_id(machine: &Machine<'_>, kind: OpKind) -> Option<u32> {
+    match kind {
+        OpKind::ReplicaId => Some(machine.process.replica),
+        OpKind::PartitionId => Some(machine.process.partition),
+        _ => None,
+    }
+}
+
 /// Operations that run a body.
 fn with_bodies(machine: &mut Machine<'_>, site: Site<'_>, operands: &Values) -> Option<Outcome<Values>> {
     Some(match site.kind() {
@@ -88,9 +110,68 @@ fn with_bodies(machine: &mut Machine<'_>, site: Site<'_>, operands: &Values) -> 
         OpKind::ReduceWindow => windows::reduce_window(machine, site, operands),
         OpKind::SelectAndScatter => windows::select_and_scatter(machine, site, operands),
         OpKind::Scatter => gather_scatter::scatter(machine, site, operands),
+        OpKind::Map => map(machine, site, operands),
         OpKind::Sort => sort::sort(machine, site, operands),
         _ => return None,
     })
+}
+
+/// Evaluates `map`: the body for each index.
+fn map(machine: &mut Machine<'_>, site: Site<'_>, operands: &Values) -> Outcome<Values> {
+    let inputs = operands.iter().map(|v| v.tensor().cloned()).collect::<Outcome<Vec<Tensor>>>()?;
+    let Some(first) = inputs.first() else { return invalid("map needs an input") };
+    if inputs.iter().any(|input| input.shape != first.shape) {
+        return invalid("the inputs of map differ in shape");
+    }
+    let shape = first.shape.clone();
+    if first.is_empty() {
+        let empty = Tensor::from_bytes(site.result_element()?, &shape, &[]);
+        return one(empty.map_or_else(|| unsupported("a result of this type"), Ok));
+    }
+    let lanes = &[first.len()][..];
+    let body = Body::of(site.module, site.block(0)?)?;
+    let flat: Vec<Tensor> = inputs.into_iter().map(|input| input.reshaped(lanes)).collect();
+    let results = body.run(machine, &flat)?;
+    Ok(results.into_iter().map(|result| result.reshaped(shape.clone()).into()).collect())
+}
+
+/// Operations with several results, or with a state of the machine's.
+fn several_results(
+    machine: &mut Machine<'_>,
+    site: Site<'_>,
+    operands: &[Tensor],
+) -> Option<Outcome<Values>> {
+    use OpKind as K;
+    Some(match (site.kind(), operands) {
+        (K::ChloTopK, [operand]) => site.size("k").and_then(|k| {
+            let (values, indices) = chlo::top_k(operand, k)?;
+            Ok(smallvec![values.into(), indices.into()])
+        }),
+        (K::BatchNormTraining, _) => batch_norm::training(machine, site, operands),
+        (K::BatchNormGrad, _) => batch_norm::gradient(machine, site, operands),
+        (K::RngBitGenerator, [state]) => random::rng_bit_generator(site, state),
+        (K::Rng, [a, b, shape]) => one(random::rng(site, a, b, shape, &mut machine.drawn)),
+        (K::Einsum | K::UnaryEinsum, _) => one(einsum::einsum(machine, site, operands)),
+        // What is printed is no result; an evaluation is silent.
+        (K::InterpreterPrint, _) => Ok(Values::new()),
+        (K::InterpreterProbe, [operand]) => {
+            machine.probes.entry(probe_id(site)).or_default().push(operand.clone());
+            one(Ok(operand.clone()))
+        }
+        (K::CheckExpectSerializedEq, [expected]) => {
+            let seen = machine.probes.get(&probe_id(site));
+            let at = site.int_attr("iteration").unwrap_or(0);
+            match seen.and_then(|seen| seen.get(usize::try_from(at).ok()?)) {
+                Some(probed) => check::equal(probed, expected).map(|()| Values::new()),
+                None => invalid("the probe has not seen so many values"),
+            }
+        }
+        _ => return None,
+    })
+}
+
+fn probe_id(site: Site<'_>) -> String {
+    site.module.string_attr(site.op, "probe_id").unwrap_or_default().to_owned()
 }
 
 /// Operations from tensors to one tensor.
@@ -129,6 +210,17 @@ fn tensor_op(site: Site<'_>, kind: OpKind, mut operands: Vec<Tensor>) -> Outcome
         (K::Gather, [operand, indices]) => {
             gather_scatter::gather(site, operand, indices, &site.ints("slice_sizes")?)
         }
+        (K::TorchIndexSelect, [operand, index]) => gather_scatter::torch_index_select(site, operand, index),
+        (K::Broadcast, [operand]) => {
+            let sizes = site.sizes("broadcast_sizes")?;
+            let shape: Shape = sizes.iter().chain(&operand.shape).copied().collect();
+            let own: Vec<usize> = (sizes.len()..shape.len()).collect();
+            movement::broadcast_in_dim(operand, &shape, &own)
+        }
+        (K::Fft, [operand]) => fft::fft(site, operand),
+        (K::Cholesky, [operand]) => linear_algebra::cholesky(site, operand),
+        (K::TriangularSolve, [a, b]) => linear_algebra::triangular_solve(site, a, b),
+        (K::BatchNormInference, operands) => batch_norm::inference(site, operands),
         (K::Convolution, [input, kernel]) => convolution::convolution(site, input, kernel, None),
         (K::Dot, [lhs, rhs]) => dot::dot(site, lhs, rhs),
         _ => unsupported("this operation"),

@@ -294,3 +294,35 @@ impl Visitor for FoldAt<'_> {
         Ok(())
     }
 }
+
+/// Evaluates `torch_index_select`: takes slices of a dimension by index, the
+/// first `batch_dims` dimensions running along with those of the indices.
+pub(crate) fn torch_index_select(site: Site<'_>, operand: &Tensor, index: &Tensor) -> Outcome<Tensor> {
+    let (dim, batch) = (site.size("dim")?, site.size("batch_dims")?);
+    let (rank, index_rank) = (operand.shape.len(), index.shape.len());
+    if dim >= rank || batch > dim || batch > index_rank {
+        return invalid("torch_index_select names no dimension");
+    }
+    let numbers = index.to_i64s()?;
+    let shape: Shape =
+        [&operand.shape[..dim], &index.shape[batch..], &operand.shape[dim + 1..]].concat().into();
+    let (from, along) = (strides(&operand.shape), strides(&index.shape));
+    let mut positions = Vec::with_capacity(count(&shape));
+    let mut at: Shape = SmallVec::from_elem(0, shape.len());
+    let last = operand.shape[dim].saturating_sub(1) as i64;
+    if !shape.contains(&0) {
+        loop {
+            let (before, rest) = at.split_at(dim);
+            let (picked, after) = rest.split_at(index_rank - batch);
+            let number = offset_of(&before[..batch], &along[..batch]) + offset_of(picked, &along[batch..]);
+            let chosen = numbers[number].clamp(0, last) as usize;
+            positions.push(
+                offset_of(before, &from[..dim]) + chosen * from[dim] + offset_of(after, &from[dim + 1..]),
+            );
+            if !advance(&mut at, &shape) {
+                break;
+            }
+        }
+    }
+    Ok(operand.pick(shape, &positions))
+}

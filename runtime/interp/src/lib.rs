@@ -12,25 +12,29 @@
 //! and rounded once, transcendental functions in `f64` by `libm`, which is the
 //! same on every machine.
 
-// The processes of the grid come with the collectives.
-#![allow(dead_code)]
-
 mod api;
+mod batch_norm;
 mod check;
 mod chlo;
+mod collectives;
 mod control;
 mod convolution;
 mod dispatch;
 mod dot;
+mod dynamic;
+mod einsum;
 mod elementwise;
 mod error;
+mod fft;
 mod format;
 mod gather_scatter;
 mod lanes;
+mod linear_algebra;
 mod liveness;
 mod machine;
 mod movement;
 mod parallel;
+mod random;
 mod reduction;
 mod scalar;
 mod shape;

@@ -11,9 +11,10 @@ use crate::error::{Fault, Outcome, invalid};
 use crate::liveness::LastUses;
 use crate::parallel::{Post, Process};
 use crate::site::Site;
-use crate::tensor::Value;
+use crate::tensor::{Tensor, Value};
 use ckpt_ir::{BlockId, EntityVec, Module, OpId, OpKind, ValueId};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 /// Results of an operation, or operands.
 pub(crate) type Values = SmallVec<[Value; 2]>;
@@ -60,6 +61,10 @@ pub(crate) struct Machine<'m> {
     pub(crate) module: &'m Module,
     /// Who this is among the processes.
     pub(crate) process: Process,
+    /// How many numbers `rng` has drawn.
+    pub(crate) drawn: u64,
+    /// What `interpreter.probe` has seen, by its name.
+    pub(crate) probes: BTreeMap<String, Vec<Tensor>>,
     last_uses: &'m LastUses,
     values: EntityVec<ValueId, Option<Value>>,
     frames: Vec<Frame>,
@@ -76,6 +81,8 @@ impl<'m> Machine<'m> {
         Self {
             module,
             process,
+            drawn: 0,
+            probes: BTreeMap::new(),
             last_uses,
             values: EntityVec::filled(None, module.value_count()),
             frames: Vec::new(),
@@ -88,6 +95,11 @@ impl<'m> Machine<'m> {
     /// The operation at which the evaluation failed.
     pub(crate) fn failed_at(&self) -> Option<OpId> {
         self.failed_at
+    }
+
+    /// Says at which operation the evaluation failed, unless that is known.
+    pub(crate) fn blame(&mut self, op: Option<OpId>) {
+        self.failed_at = self.failed_at.or(op);
     }
 
     /// The side table that further machines of the same module share.
@@ -166,7 +178,7 @@ impl<'m> Machine<'m> {
                 return Ok(None);
             }
             kind if Post::waits(kind) => {
-                return Ok(Some(Pause::Waiting(Post { op, process: self.process, operands })));
+                return Ok(Some(Pause::Waiting(Post { op, operands })));
             }
             _ => {}
         }

@@ -3,7 +3,7 @@
 use crate::error::{Outcome, invalid, unsupported};
 use crate::shape::Shape;
 use crate::tensor::Tensor;
-use ckpt_ir::{Attr, BlockId, Dim, ElementType, Module, Op, OpId, OpKind, TensorType, ValueId};
+use ckpt_ir::{Attr, BlockId, Dim, ElementType, Module, Op, OpId, OpKind, TensorType};
 
 /// An operation of a module.
 #[derive(Clone, Copy)]
@@ -152,11 +152,6 @@ impl<'m> Site<'m> {
     /// The shape of the first result, if its type says it.
     pub(crate) fn result_shape(self) -> Option<Shape> {
         static_shape(self.result_type(0).ok()?)
-    }
-
-    /// An operand's value id.
-    pub(crate) fn operand(self, index: usize) -> Outcome<ValueId> {
-        self.data().operands.get(index).copied().map_or_else(|| invalid("an operand is missing"), Ok)
     }
 
     /// The entry block of a region.

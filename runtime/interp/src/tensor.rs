@@ -186,11 +186,6 @@ impl Tensor {
         }
     }
 
-    /// A scalar boolean.
-    pub(crate) fn bool(value: bool) -> Self {
-        Self::new(ElementType::Bool, Shape::new(), vec![u8::from(value)])
-    }
-
     /// Number of elements.
     #[must_use]
     pub fn len(&self) -> usize {

@@ -6,7 +6,6 @@ use crate::lanes::Body;
 use crate::machine::{Machine, Values};
 use crate::movement::concatenate;
 use crate::parallel::{Grid, Process, channel};
-use crate::shape::count;
 use crate::site::{Site, static_shape};
 use crate::tensor::{Tensor, Value};
 use ckpt_ir::OpKind;
@@ -22,6 +21,7 @@ pub(crate) fn is_collective(kind: OpKind) -> bool {
             | K::AllToAll
             | K::CollectiveBroadcast
             | K::CollectivePermute
+            | K::CollectiveReduce
             | K::CrossReplicaSum
             | K::ReduceScatter
     )
@@ -52,7 +52,7 @@ pub(crate) fn group(site: Site<'_>, grid: Grid, process: Process) -> Outcome<Vec
     };
     match own.into_iter().find(|group| group.contains(&process)) {
         Some(group) => Ok(group),
-        None if site.kind() == K::CollectiveBroadcast => Ok(Vec::new()),
+        None if matches!(site.kind(), K::CollectiveBroadcast | K::CollectiveReduce) => Ok(Vec::new()),
         None => invalid("a process is in no replica group"),
     }
 }
@@ -132,6 +132,7 @@ pub(crate) fn results(
             }
             OpKind::AllToAll => all_to_all(site, index, &of_all(operand))?,
             OpKind::CollectiveBroadcast => return broadcast(site, own, operands),
+            OpKind::CollectiveReduce => return reduce_to_root(machine, site, group, index, operands),
             OpKind::CollectivePermute => return permuted(site, group, index, operands),
             _ => return unsupported("this collective"),
         };
@@ -151,6 +152,9 @@ fn all_reduce(
         OpKind::CrossReplicaSum => Body::Binary(OpKind::Add),
         _ => Body::of(site.module, site.block(0)?)?,
     };
+    if operands.iter().any(|operand| operand.shape != operands[0].shape) {
+        return invalid("the processes bring operands of different shapes");
+    }
     let mut order: SmallVec<[usize; 8]> = (0..group.len()).collect();
     order.sort_by_key(|at| group[*at]);
     let lanes = &[operands[0].len()][..];
@@ -162,7 +166,6 @@ fn all_reduce(
             None => return invalid("the body of a collective returns nothing"),
         };
     }
-    debug_assert_eq!(sum.len(), count(&operands[0].shape));
     Ok(sum.reshaped(operands[0].shape.clone()))
 }
 
@@ -178,14 +181,37 @@ fn all_to_all(site: Site<'_>, index: usize, operands: &[&Tensor]) -> Outcome<Ten
     concatenate(&received.iter().collect::<Vec<_>>(), site.size("concat_dimension")?)
 }
 
+/// The position in the group of the process that a rooted collective names for
+/// each result: the first, or what its last operand says.
+fn roots(site: Site<'_>, own: &[Tensor]) -> Outcome<Vec<i64>> {
+    let results = site.data().results.len();
+    match own.get(results) {
+        Some(roots) => Ok(roots.to_i64s()?.into_iter().take(results).collect()),
+        None => Ok(vec![0; results]),
+    }
+}
+
+/// The root gets the reduced values, the others zeros.
+fn reduce_to_root(
+    machine: &mut Machine<'_>,
+    site: Site<'_>,
+    group: &[Process],
+    index: usize,
+    operands: &[Vec<Tensor>],
+) -> Outcome<Values> {
+    let mut results = outside(site)?;
+    for (operand, root) in roots(site, &operands[index])?.into_iter().enumerate() {
+        if root == index as i64 {
+            let all: Vec<&Tensor> = operands.iter().map(|all| &all[operand]).collect();
+            results[operand] = all_reduce(machine, site, group, &all)?.into();
+        }
+    }
+    Ok(results)
+}
+
 /// Everyone gets the first process' operands, or with a dynamic root those of
 /// the process that the last operand names for each.
 fn broadcast(site: Site<'_>, own: &[Tensor], operands: &[Vec<Tensor>]) -> Outcome<Values> {
-    let results = site.data().results.len();
-    let roots = match own.get(results) {
-        Some(roots) => roots.to_i64s()?,
-        None => vec![0; results],
-    };
     let one = |(operand, root): (usize, &i64)| {
         let sender = usize::try_from(*root).ok().and_then(|root| operands.get(root));
         match sender {
@@ -193,7 +219,7 @@ fn broadcast(site: Site<'_>, own: &[Tensor], operands: &[Vec<Tensor>]) -> Outcom
             None => invalid("the root of a broadcast is no member of its group"),
         }
     };
-    roots.iter().take(results).enumerate().map(one).collect()
+    roots(site, own)?.iter().enumerate().map(one).collect()
 }
 
 fn permuted(site: Site<'_>, group: &[Process], index: usize, operands: &[Vec<Tensor>]) -> Outcome<Values> {

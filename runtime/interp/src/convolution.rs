@@ -5,7 +5,7 @@ use crate::dot::{Sizes, matrix_product};
 use crate::elementwise::convert::convert;
 use crate::error::{Outcome, invalid};
 use crate::movement::{Padding, concatenate, pad, slice, strided, transpose};
-use crate::shape::{Shape, count, strides};
+use crate::shape::{Shape, checked_count, count, strides};
 use crate::site::Site;
 use crate::tensor::Tensor;
 use ckpt_ir::{Attr, ConvDims, ElementType};
@@ -122,6 +122,7 @@ fn plain(input: &Tensor, kernel: &Tensor, dims: &ConvDims, windows: &Windows) ->
     }
     let input = padded(&input, windows)?;
     let patches = Patches::of(&input, &kernel, windows);
+    checked_count(&patches.shape)?;
     let (batch, m) = (input.shape[0], count(&patches.out));
     let sizes = Sizes { batch: 1, m, k: count(&kernel.shape[..=rank]), n: outputs };
     let mut results = Vec::new();
@@ -187,12 +188,13 @@ impl Patches {
         let kernel_sizes = &kernel.shape[..rank];
         let out: Shape = (0..rank)
             .map(|dim| {
-                let span = kernel_sizes[dim].saturating_sub(1) * windows.kernel_dilation[dim] + 1;
+                let taps = kernel_sizes[dim].saturating_sub(1);
+                let span = taps.saturating_mul(windows.kernel_dilation[dim]).saturating_add(1);
                 let room = input.shape[dim + 1].checked_sub(span);
                 room.filter(|_| kernel_sizes[dim] > 0).map_or(0, |room| room / windows.steps[dim] + 1)
             })
             .collect();
-        let stride = |dim: usize, step: usize| (from[dim + 1] * step) as isize;
+        let stride = |dim: usize, step: usize| from[dim + 1].saturating_mul(step) as isize;
         let mut view: SmallVec<[isize; 6]> = (0..rank).map(|dim| stride(dim, windows.steps[dim])).collect();
         let mut base = 0;
         for (dim, &size) in kernel_sizes.iter().enumerate() {

@@ -8,15 +8,29 @@ use crate::movement::{self, Padding};
 use crate::shape::{Shape, count};
 use crate::site::{Site, size};
 use crate::tensor::{MAX_TENSOR_BYTES, Tensor, Value};
-use crate::{batch_norm, check, chlo, dynamic, einsum, fft, linear_algebra, random};
+use crate::{batch_norm, check, chlo, dynamic, einsum, fft, linear_algebra, quantized, random};
 use crate::{convolution, dot, error::Fault, gather_scatter, parallel, reduction, sort, windows};
 use ckpt_ir::{Category, ElementType, OpKind};
 use smallvec::smallvec;
 use std::sync::Arc;
 
 /// Evaluates an operation that neither enters a block nor waits.
-pub(crate) fn evaluate(machine: &mut Machine<'_>, site: Site<'_>, operands: Values) -> Outcome<Values> {
+pub(crate) fn evaluate(machine: &mut Machine<'_>, site: Site<'_>, mut operands: Values) -> Outcome<Values> {
     check_sizes(site)?;
+    if !quantized::is_quantized(site) || structural(site, site.kind(), &operands).is_some() {
+        return plain(machine, site, operands);
+    }
+    if let Some(result) = quantized::evaluate(site, &operands) {
+        return one(result);
+    }
+    quantized::dequantize_operands(site, &mut operands)?;
+    let mut results = plain(machine, site, operands)?;
+    quantized::quantize_results(site, &mut results)?;
+    Ok(results)
+}
+
+/// Evaluates an operation whose values are what their types say.
+fn plain(machine: &mut Machine<'_>, site: Site<'_>, operands: Values) -> Outcome<Values> {
     let kind = site.kind();
     if let Some(values) = structural(site, kind, &operands) {
         return values;

@@ -6,7 +6,7 @@ use crate::elementwise::{complex, float, integer};
 use crate::error::{Outcome, invalid, unsupported};
 use crate::format::Format;
 use crate::movement::transpose;
-use crate::shape::{Shape, count};
+use crate::shape::{Shape, checked_count, count};
 use crate::site::Site;
 use crate::tensor::{Data, Storage, Tensor};
 use ckpt_ir::{Attr, DotDims, ElementType};
@@ -52,8 +52,9 @@ pub(crate) fn contract(lhs: &Tensor, rhs: &Tensor, dims: &DotDims, element: Elem
     let lhs = transpose(&lhs, &[&left.batch[..], &left.free, &left.contracted].concat())?;
     let rhs = transpose(&rhs, &[&right.batch[..], &right.contracted, &right.free].concat())?;
     let all = Sizes { batch: count(&batch), m: count(&rows), k: count(&contracted), n: count(&columns) };
-    let data = matrix_product(&lhs, &rhs, all)?;
     let shape: Shape = batch.iter().chain(&rows).chain(&columns).copied().collect();
+    checked_count(&shape)?;
+    let data = matrix_product(&lhs, &rhs, all)?;
     Ok(Tensor { element, shape, data })
 }
 

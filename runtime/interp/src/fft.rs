@@ -2,7 +2,7 @@
 
 use crate::elementwise::{complex::C, float};
 use crate::error::{Outcome, invalid};
-use crate::shape::{Shape, count, strides};
+use crate::shape::{MAX_ELEMENTS, Shape, count, strides};
 use crate::site::Site;
 use crate::tensor::Tensor;
 
@@ -12,6 +12,9 @@ pub(crate) fn fft(site: Site<'_>, operand: &Tensor) -> Outcome<Tensor> {
     let rank = operand.shape.len();
     if lengths.is_empty() || lengths.len() > rank {
         return invalid("fft_length has another length than there are dimensions to transform");
+    }
+    if lengths.iter().any(|length| *length > MAX_ELEMENTS) {
+        return invalid("fft_length is too large");
     }
     let first = rank - lengths.len();
     let mut values = float::unpack_complex(operand)?;

@@ -4,7 +4,7 @@ use crate::error::{Outcome, invalid};
 use crate::lanes::Body;
 use crate::machine::{Machine, Values};
 use crate::scalar::{self, Visitor};
-use crate::shape::{Shape, advance, count, offset_of, strides};
+use crate::shape::{Shape, advance, checked_count, count, offset_of, strides};
 use crate::site::{Site, size};
 use crate::tensor::{Storage, Tensor, Value};
 use ckpt_ir::Attr;
@@ -141,6 +141,7 @@ pub(crate) fn gather(site: Site<'_>, operand: &Tensor, indices: &Tensor, sizes: 
             None => next.next().copied().unwrap_or(0),
         })
         .collect();
+    checked_count(&shape)?;
     Ok(gather_rows(operand, &starts, &windows, shape))
 }
 
@@ -194,6 +195,11 @@ pub(crate) fn scatter(machine: &mut Machine<'_>, site: Site<'_>, operands: &[Val
     let addressed = others(rank, &dims.inserted_window_dims, &dims.input_batching_dims);
     let update_shape = &updates[0].shape;
     let windows = Windows::of(update_shape.len(), &dims.update_window_dims, &batch, &addressed)?;
+    let scattered = update_shape.iter().enumerate().filter(|(dim, _)| windows.window_dims[*dim].is_none());
+    let same = |tensors: &[Tensor]| tensors.iter().all(|tensor| tensor.shape == tensors[0].shape);
+    if !scattered.map(|(_, size)| size).eq(&batch) || !same(inputs) || !same(updates) {
+        return invalid("the shapes of inputs, indices and updates do not fit");
+    }
     let targets = targets(&inputs[0].shape, update_shape, &starts, &windows);
     let body = Body::of(site.module, site.block(0)?)?;
     let results = update_at(machine, &body, inputs.to_vec(), updates, &targets)?;

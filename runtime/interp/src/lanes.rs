@@ -58,14 +58,15 @@ impl Body {
 
     /// Runs the body on vectors of equal length, one for each argument.
     pub(crate) fn run(&self, machine: &mut Machine<'_>, arguments: &[Tensor]) -> Outcome<Vec<Tensor>> {
-        match self {
-            Self::Second => Ok(vec![arguments[1].clone()]),
-            Self::Binary(kind) => {
+        match (self, arguments) {
+            (Self::Second, [_, second]) => Ok(vec![second.clone()]),
+            (Self::Binary(kind), [first, second]) => {
                 let missing = || invalid("the body of this operation holds an operation of another arity");
-                Ok(vec![elementwise::binary(*kind, &arguments[0], &arguments[1]).unwrap_or_else(missing)?])
+                Ok(vec![elementwise::binary(*kind, first, second).unwrap_or_else(missing)?])
             }
-            Self::Lanes(lanes) => lanes.run(machine.module, arguments),
-            Self::Block(block) => run_each(machine, *block, arguments),
+            (Self::Lanes(lanes), _) => lanes.run(machine.module, arguments),
+            (Self::Block(block), _) => run_each(machine, *block, arguments),
+            _ => invalid("the body of this operation has another number of arguments"),
         }
     }
 }

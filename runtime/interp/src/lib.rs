@@ -34,6 +34,7 @@ mod liveness;
 mod machine;
 mod movement;
 mod parallel;
+mod quantized;
 mod random;
 mod reduction;
 mod scalar;

@@ -2,7 +2,7 @@
 //! found by index arithmetic.
 
 use crate::error::{Outcome, invalid};
-use crate::shape::{Shape, count, for_each_offset, offset_of, strides};
+use crate::shape::{Shape, checked_count, count, for_each_offset, offset_of, strides};
 use crate::tensor::{Data, Storage, Tensor, with_data};
 use smallvec::SmallVec;
 
@@ -28,6 +28,7 @@ pub(crate) fn broadcast_in_dim(operand: &Tensor, shape: &[usize], dimensions: &[
     if dimensions.len() != operand.shape.len() {
         return invalid("broadcast_dimensions has another length than the operand has dimensions");
     }
+    checked_count(shape)?;
     if operand.len() == 1 {
         return Ok(operand.splat(shape));
     }
@@ -45,7 +46,9 @@ pub(crate) fn broadcast_in_dim(operand: &Tensor, shape: &[usize], dimensions: &[
 
 /// `transpose`.
 pub(crate) fn transpose(operand: &Tensor, permutation: &[usize]) -> Outcome<Tensor> {
-    if permutation.len() != operand.shape.len() || permutation.iter().any(|p| *p >= operand.shape.len()) {
+    if permutation.len() != operand.shape.len()
+        || (0..permutation.len()).any(|dim| !permutation.contains(&dim))
+    {
         return invalid("permutation does not name each dimension");
     }
     let from = strides(&operand.shape);
@@ -193,9 +196,9 @@ pub(crate) struct Padding {
 impl Padding {
     /// The size of a padded dimension.
     pub(crate) fn apply(self, size: usize) -> Outcome<usize> {
-        let size = size as i64;
-        let spread = size + (size - 1).max(0) * self.interior;
-        let padded = spread + self.low + self.high;
+        let size = size as i128;
+        let spread = size + (size - 1).max(0) * i128::from(self.interior);
+        let padded = spread + i128::from(self.low) + i128::from(self.high);
         usize::try_from(padded).map_or_else(|_| invalid("padding cuts away more than there is"), Ok)
     }
 }
@@ -207,6 +210,10 @@ pub(crate) fn pad(operand: &Tensor, value: &Tensor, padding: &[Padding]) -> Outc
     }
     let sizes = operand.shape.iter().zip(padding).map(|(size, padding)| padding.apply(*size));
     let shape = sizes.collect::<Outcome<Shape>>()?;
+    checked_count(&shape)?;
+    if value.len() != 1 || value.element != operand.element {
+        return invalid("the padding value is no scalar of the operand's type");
+    }
     let mut result = value.splat(shape.clone());
     // The box of operand indices that survive negative padding.
     let mut first = Shape::new();
@@ -254,6 +261,7 @@ pub(crate) fn pad(operand: &Tensor, value: &Tensor, padding: &[Padding]) -> Outc
 /// `iota`: each element is its index along a dimension.
 pub(crate) fn iota(element: ckpt_ir::ElementType, shape: &[usize], dimension: usize) -> Outcome<Tensor> {
     use crate::elementwise::convert::convert;
+    checked_count(shape)?;
     let Some(&size) = shape.get(dimension) else { return invalid("no such dimension for iota") };
     let line = Tensor::new(ckpt_ir::ElementType::Int(64), &[size][..], (0..size as u64).collect());
     broadcast_in_dim(&convert(&line, element)?, shape, &[dimension])

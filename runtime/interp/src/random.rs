@@ -5,7 +5,7 @@ use crate::elementwise::{convert::convert, float, integer};
 use crate::error::{Outcome, invalid, unsupported};
 use crate::machine::Values;
 use crate::movement::slice;
-use crate::shape::{Shape, count};
+use crate::shape::{Shape, checked_count, count};
 use crate::site::{Site, static_shape};
 use crate::tensor::{Storage, Tensor};
 use ckpt_ir::ElementType;
@@ -166,6 +166,7 @@ pub(crate) fn rng(
     /// An arbitrary key of this evaluator's own.
     const KEY: [u32; 2] = [0x636b_7074, 0x2d6f_7074];
     let shape = shape.to_i64s()?.into_iter().map(crate::site::size).collect::<Outcome<Shape>>()?;
+    checked_count(&shape)?;
     let bound = |tensor: &Tensor| convert(tensor, ElementType::F64)?.elements::<f64>().map(|v| v[0]);
     let (a, b) = (bound(a)?, bound(b)?);
     let mut uniform = || {

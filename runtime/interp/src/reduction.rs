@@ -6,7 +6,7 @@ use crate::lanes::Body;
 use crate::machine::{Machine, Values};
 use crate::movement::strided;
 use crate::scalar::{self, Visitor};
-use crate::shape::{Shape, advance, count, offset_of, strides};
+use crate::shape::{Shape, advance, checked_count, count, offset_of, strides};
 use crate::site::Site;
 use crate::tensor::{Storage, Tensor, Value};
 use smallvec::SmallVec;
@@ -50,6 +50,7 @@ pub(crate) fn reduce_with(
     let kept: SmallVec<[usize; 6]> = (0..shape.len()).filter(|dim| !dimensions.contains(dim)).collect();
     let reduced: SmallVec<[usize; 6]> = (0..shape.len()).filter(|dim| dimensions.contains(dim)).collect();
     let result_shape: Shape = kept.iter().map(|dim| shape[*dim]).collect();
+    checked_count(&result_shape)?;
     if let ([input], [init], Body::Binary(kind)) = (inputs, inits, body)
         && input.element == init.element
     {

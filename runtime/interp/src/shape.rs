@@ -1,5 +1,6 @@
 //! Shapes, strides and index arithmetic, row-major throughout.
 
+use crate::error::{Fault, Outcome};
 use smallvec::SmallVec;
 
 /// Sizes, or an index, outermost first.
@@ -11,12 +12,26 @@ pub(crate) fn count(shape: &[usize]) -> usize {
     shape.iter().product()
 }
 
+/// Elements of one tensor that are evaluated at most, whatever their type.
+pub(crate) const MAX_ELEMENTS: usize = 1 << 36;
+
+/// Number of elements, if they are few enough to be evaluated.
+pub(crate) fn checked_count(shape: &[usize]) -> Outcome<usize> {
+    let total = shape.iter().try_fold(1usize, |total, size| total.checked_mul(*size));
+    match total {
+        Some(total) if total <= MAX_ELEMENTS => Ok(total),
+        _ if shape.contains(&0) => Ok(0),
+        _ => Err(Fault::LimitExceeded("a tensor is too large to be evaluated")),
+    }
+}
+
 /// Elements between neighbours along each dimension.
 #[must_use]
 pub(crate) fn strides(shape: &[usize]) -> Shape {
     let mut strides: Shape = SmallVec::from_elem(1, shape.len());
     for dim in (1..shape.len()).rev() {
-        strides[dim - 1] = strides[dim] * shape[dim];
+        // Shapes without elements may have sizes whose product does not fit.
+        strides[dim - 1] = strides[dim].wrapping_mul(shape[dim]);
     }
     strides
 }

@@ -1,7 +1,8 @@
 //! An operation under evaluation: its attributes, typed.
 
 use crate::error::{Outcome, invalid, unsupported};
-use crate::shape::Shape;
+use crate::quantized::QuantType;
+use crate::shape::{Shape, checked_count};
 use crate::tensor::Tensor;
 use ckpt_ir::{Attr, BlockId, Dim, ElementType, Module, Op, OpId, OpKind, TensorType};
 
@@ -131,6 +132,7 @@ impl<'m> Site<'m> {
             return unsupported("a literal of this type");
         };
         let Some(shape) = static_shape(ty) else { return invalid("a literal of unknown size") };
+        checked_count(&shape)?;
         Tensor::from_bytes(ty.element, &shape, &dense.bytes)
             .map_or_else(|| unsupported("a literal of this type"), Ok)
     }
@@ -144,14 +146,25 @@ impl<'m> Site<'m> {
         }
     }
 
-    /// The element type of the first result.
+    /// The element type of the first result; of a quantised type, what it expresses.
     pub(crate) fn result_element(self) -> Outcome<ElementType> {
-        Ok(self.result_type(0)?.element)
+        match self.quantized_result() {
+            Some(ty) => Ok(ty.expressed),
+            None => Ok(self.result_type(0)?.element),
+        }
     }
 
     /// The shape of the first result, if its type says it.
     pub(crate) fn result_shape(self) -> Option<Shape> {
-        static_shape(self.result_type(0).ok()?)
+        match self.result_type(0) {
+            Ok(ty) => static_shape(ty),
+            Err(_) => self.quantized_result().map(|ty| ty.shape),
+        }
+    }
+
+    /// The type of the first result, if it is quantised.
+    fn quantized_result(self) -> Option<QuantType> {
+        QuantType::of(self.module, self.module.value_type(*self.data().results.first()?))
     }
 
     /// The entry block of a region.

@@ -6,7 +6,7 @@ use crate::lanes::Body;
 use crate::machine::{Machine, Values};
 use crate::movement::{Padding, pad, strided};
 use crate::reduction::halves;
-use crate::shape::{Shape, advance, count, strides};
+use crate::shape::{Shape, advance, checked_count, count, strides};
 use crate::site::Site;
 use crate::tensor::{Tensor, Value};
 use smallvec::SmallVec;
@@ -35,7 +35,7 @@ pub(crate) fn reduce_window(
         .collect();
     let padded = inputs.iter().zip(&inits).map(|(input, init)| pad(input, init, &padding));
     let padded = padded.collect::<Outcome<Vec<Tensor>>>()?;
-    let span = |dim: usize| window[dim].saturating_sub(1) * dilations[dim] + 1;
+    let span = |dim: usize| window[dim].saturating_sub(1).saturating_mul(dilations[dim]).saturating_add(1);
     let shape: Shape = (0..rank)
         .map(|dim| match padded[0].shape[dim].checked_sub(span(dim)) {
             Some(room) if window[dim] > 0 => room / steps[dim] + 1,
@@ -43,9 +43,10 @@ pub(crate) fn reduce_window(
         })
         .collect();
     let from = strides(&padded[0].shape);
-    let view: SmallVec<[isize; 6]> = (0..rank).map(|dim| (from[dim] * steps[dim]) as isize).collect();
+    let view: SmallVec<[isize; 6]> =
+        (0..rank).map(|dim| from[dim].saturating_mul(steps[dim]) as isize).collect();
     let body = Body::of(site.module, site.block(0)?)?;
-    let lanes = count(&shape);
+    let lanes = checked_count(&shape)?;
     let mut accumulators: Vec<Tensor> = inits.iter().map(|init| init.splat(&[lanes][..])).collect();
     let mut index: Shape = SmallVec::from_elem(0, rank);
     if lanes > 0 && !window.contains(&0) {
@@ -179,7 +180,8 @@ fn positions(
     loop {
         let mut position = Some(0);
         for dim in 0..shape.len() {
-            let at = (index[dim] * geometry.steps[dim] + offset[dim]) as i64 - geometry.low[dim];
+            let start = index[dim].saturating_mul(geometry.steps[dim]) as i64;
+            let at = start.saturating_add(offset[dim] as i64).saturating_sub(geometry.low[dim]);
             let inside = at >= 0 && at < shape[dim] as i64;
             position = position.filter(|_| inside).map(|p| p + at as usize * to[dim]);
         }

@@ -2,13 +2,14 @@
 
 mod broadcast;
 mod complex;
+mod ragged_dot;
 mod special;
 mod tables;
 mod top_k;
 
 pub(crate) use top_k::top_k;
 
-use crate::elementwise::{self, complex::C, float, map_complex};
+use crate::elementwise::{self, complex::C, float, integer, map_complex};
 use crate::error::{Outcome, invalid};
 use crate::format::Format;
 use crate::site::Site;
@@ -33,7 +34,9 @@ pub(crate) fn evaluate(site: Site<'_>, kind: OpKind, operands: &[Tensor]) -> Opt
             map_complex(operand, operand.element, |z| z.conj())
         }
         (K::ChloConj, [operand]) => Ok(operand.clone()),
+        (K::ChloRaggedDot, [lhs, rhs, sizes]) => ragged_dot::ragged_dot(site, lhs, rhs, sizes),
         (K::ChloNextAfter, [from, to]) => next_after(from, to),
+        (K::ChloMulhi, [lhs, rhs]) => mulhi(lhs, rhs),
         (K::ChloZeta, [x, q]) => float::zip(x, q, special::zeta),
         (K::ChloPolygamma, [n, x]) => float::zip(n, x, special::polygamma),
         (K::ChloCosh, [operand]) if operand.element == ElementType::F64 => {
@@ -109,10 +112,22 @@ fn constant_like(site: Site<'_>, operand: &Tensor) -> Outcome<Tensor> {
     }
 }
 
+/// The upper half of the product.
+fn mulhi(lhs: &Tensor, rhs: &Tensor) -> Outcome<Tensor> {
+    let width = integer::width_of(lhs)?;
+    let wide = |x: i64| if width.signed { i128::from(x) } else { i128::from(x as u64) };
+    integer::zip(lhs, rhs, |a, b| {
+        // Two unsigned 64-bit numbers need all of 128 bits.
+        (wide(a).wrapping_mul(wide(b)) >> width.bits) as i64
+    })
+}
+
 /// The next representable number from `from` towards `to`.
 fn next_after(from: &Tensor, to: &Tensor) -> Outcome<Tensor> {
+    if from.element != to.element || from.shape != to.shape {
+        return invalid("the operands of next_after differ in type or shape");
+    }
     let (a, b) = (float::unpack(from)?, float::unpack(to)?);
-    let targets = to.clone();
     let sign = 1u64 << (from.element.bit_width() - 1);
     let step = |at: usize, bits: u64, target_bits: u64, nan: u64| -> u64 {
         let (x, y) = (a[at], b[at]);
@@ -128,7 +143,7 @@ fn next_after(from: &Tensor, to: &Tensor) -> Outcome<Tensor> {
         // Magnitudes count up away from zero.
         if (y > x) == (x > 0.0) { bits + 1 } else { bits - 1 }
     };
-    let data = match (&from.data, &targets.data) {
+    let data = match (&from.data, &to.data) {
         (Data::F32(v), Data::F32(w)) => {
             let one = |at: usize| {
                 let nan = u64::from(f32::NAN.to_bits());

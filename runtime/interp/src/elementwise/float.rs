@@ -65,6 +65,14 @@ pub(crate) fn bf16_bits(value: f64) -> u16 {
     ((odd.wrapping_add(0x7fff + (odd >> 16 & 1))) >> 16) as u16
 }
 
+/// The elements of two operands of one type and number.
+pub(crate) fn pair<'a, S: Storage>(lhs: &'a Tensor, rhs: &'a Tensor) -> Outcome<(&'a [S], &'a [S])> {
+    if lhs.element != rhs.element || lhs.shape != rhs.shape {
+        return invalid("the operands of an elementwise operation differ in type or shape");
+    }
+    Ok((lhs.elements()?, rhs.elements()?))
+}
+
 /// Elementwise over one operand.
 #[inline]
 pub(crate) fn map(operand: &Tensor, f: impl Fn(f64) -> f64) -> Outcome<Tensor> {
@@ -79,7 +87,7 @@ pub(crate) fn map(operand: &Tensor, f: impl Fn(f64) -> f64) -> Outcome<Tensor> {
 #[inline]
 pub(crate) fn zip(lhs: &Tensor, rhs: &Tensor, f: impl Fn(f64, f64) -> f64) -> Outcome<Tensor> {
     let data = with_codec!(lhs.element, Unit, load, store => {
-        let (a, b) = (lhs.elements::<Unit>()?, rhs.elements::<Unit>()?);
+        let (a, b) = pair::<Unit>(lhs, rhs)?;
         Ok(Storage::wrap(a.iter().zip(b).map(|(x, y)| store(f(load(*x), load(*y)))).collect()))
     })?;
     Ok(Tensor { element: lhs.element, shape: lhs.shape.clone(), data })
@@ -89,7 +97,7 @@ pub(crate) fn zip(lhs: &Tensor, rhs: &Tensor, f: impl Fn(f64, f64) -> f64) -> Ou
 #[inline]
 pub(crate) fn test(lhs: &Tensor, rhs: &Tensor, f: impl Fn(f64, f64) -> bool) -> Outcome<Vec<u8>> {
     with_codec!(lhs.element, Unit, load, _store => {
-        let (a, b) = (lhs.elements::<Unit>()?, rhs.elements::<Unit>()?);
+        let (a, b) = pair::<Unit>(lhs, rhs)?;
         Ok(a.iter().zip(b).map(|(x, y)| u8::from(f(load(*x), load(*y)))).collect())
     })
 }

@@ -35,6 +35,9 @@ fn compare_op(site: Site<'_>, lhs: &Tensor, rhs: &Tensor) -> Outcome<Tensor> {
     else {
         return invalid("comparison_direction is none of EQ, NE, GE, GT, LE and LT");
     };
+    if lhs.element != rhs.element || lhs.shape != rhs.shape {
+        return invalid("the operands of a comparison differ in type or shape");
+    }
     compare::compare(lhs, rhs, direction, site.enum_attr("compare_type") == Some("TOTALORDER"))
 }
 

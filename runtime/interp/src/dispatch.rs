@@ -10,7 +10,7 @@ use crate::site::{Site, size};
 use crate::tensor::{MAX_TENSOR_BYTES, Tensor, Value};
 use crate::{batch_norm, check, chlo, dynamic, einsum, fft, linear_algebra, quantized, random};
 use crate::{convolution, dot, error::Fault, gather_scatter, parallel, reduction, sort, windows};
-use ckpt_ir::{Category, ElementType, OpKind};
+use ckpt_ir::{Category, Dim, ElementType, OpKind};
 use smallvec::smallvec;
 use std::sync::Arc;
 
@@ -18,7 +18,9 @@ use std::sync::Arc;
 pub(crate) fn evaluate(machine: &mut Machine<'_>, site: Site<'_>, mut operands: Values) -> Outcome<Values> {
     check_sizes(site)?;
     if !quantized::is_quantized(site) || structural(site, site.kind(), &operands).is_some() {
-        return plain(machine, site, operands);
+        let results = plain(machine, site, operands)?;
+        check_types(site, &results)?;
+        return Ok(results);
     }
     if let Some(result) = quantized::evaluate(site, &operands) {
         return one(result);
@@ -84,6 +86,22 @@ fn check_sizes(site: Site<'_>) -> Outcome<()> {
             if known && ty.bytes().is_none_or(|bytes| bytes.0 > MAX_TENSOR_BYTES) {
                 return Err(Fault::LimitExceeded("a tensor is too large to be evaluated"));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Refuses results that are not what their types say.
+fn check_types(site: Site<'_>, results: &Values) -> Outcome<()> {
+    for (id, value) in site.data().results.iter().zip(results) {
+        let (Some(ty), Value::Tensor(tensor)) = (site.module.tensor_type(*id), value) else { continue };
+        let same = |(dim, size): (&Dim, &usize)| match dim {
+            Dim::Static(known) => *known == *size as u64,
+            Dim::Dynamic => true,
+        };
+        let fits = ty.shape.len() == tensor.shape.len() && ty.shape.iter().zip(&tensor.shape).all(same);
+        if ty.element != tensor.element || !fits {
+            return invalid("the result is of another type than the operation says");
         }
     }
     Ok(())

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 pub(crate) fn evaluate(site: Site<'_>, kind: OpKind, operands: &[Tensor]) -> Option<Outcome<Tensor>> {
     use OpKind as K;
     Some(match (kind, operands) {
-        (K::DynamicReshape, [operand, shape]) => dynamic_reshape(operand, shape),
+        (K::DynamicReshape, [operand, shape]) => dynamic_reshape(site, operand, shape),
         (K::DynamicBroadcastInDim, [operand, shape]) => dynamic_broadcast_in_dim(site, operand, shape),
         (K::DynamicIota, [shape]) => dynamic_iota(site, shape),
         (K::DynamicPad, [operand, value, low, high, interior]) => {
@@ -36,13 +36,23 @@ pub(crate) fn evaluate(site: Site<'_>, kind: OpKind, operands: &[Tensor]) -> Opt
     })
 }
 
+/// The shape of the result that an operand gives, which must be what the
+/// result's type says where it says something.
+fn result_shape(site: Site<'_>, shape: &Tensor) -> Outcome<Shape> {
+    let shape = sizes_of(shape)?;
+    match site.result_shape() {
+        Some(known) if known != shape => invalid("the result has another shape than its type says"),
+        _ => Ok(shape),
+    }
+}
+
 /// Sizes out of a vector of integers.
 fn sizes_of(tensor: &Tensor) -> Outcome<Shape> {
     tensor.to_i64s()?.into_iter().map(size).collect()
 }
 
-fn dynamic_reshape(operand: &Tensor, shape: &Tensor) -> Outcome<Tensor> {
-    let shape = sizes_of(shape)?;
+fn dynamic_reshape(site: Site<'_>, operand: &Tensor, shape: &Tensor) -> Outcome<Tensor> {
+    let shape = result_shape(site, shape)?;
     if count(&shape) != operand.len() {
         return invalid("dynamic_reshape changes the number of elements");
     }
@@ -50,11 +60,11 @@ fn dynamic_reshape(operand: &Tensor, shape: &Tensor) -> Outcome<Tensor> {
 }
 
 fn dynamic_broadcast_in_dim(site: Site<'_>, operand: &Tensor, shape: &Tensor) -> Outcome<Tensor> {
-    movement::broadcast_in_dim(operand, &sizes_of(shape)?, &site.sizes("broadcast_dimensions")?)
+    movement::broadcast_in_dim(operand, &result_shape(site, shape)?, &site.sizes("broadcast_dimensions")?)
 }
 
 fn dynamic_iota(site: Site<'_>, shape: &Tensor) -> Outcome<Tensor> {
-    movement::iota(site.result_element()?, &sizes_of(shape)?, site.size("iota_dimension")?)
+    movement::iota(site.result_element()?, &result_shape(site, shape)?, site.size("iota_dimension")?)
 }
 
 fn dynamic_pad(operand: &Tensor, value: &Tensor, amounts: [&Tensor; 3]) -> Outcome<Tensor> {

@@ -13,7 +13,7 @@ pub(crate) fn count(shape: &[usize]) -> usize {
 }
 
 /// Elements of one tensor that are evaluated at most, whatever their type.
-pub(crate) const MAX_ELEMENTS: usize = 1 << 36;
+pub(crate) const MAX_ELEMENTS: usize = 1 << 33;
 
 /// Number of elements, if they are few enough to be evaluated.
 pub(crate) fn checked_count(shape: &[usize]) -> Outcome<usize> {

@@ -263,8 +263,11 @@ op_table! {
         ["channel_handle" "replica_groups" "use_global_device_ids"];
     AllToAll "stablehlo.all_to_all" Collective Collective
         ["channel_handle" "concat_dimension" "replica_groups" "split_count" "split_dimension"];
-    CollectiveBroadcast "stablehlo.collective_broadcast" Collective Collective ["channel_handle" "replica_groups"];
+    CollectiveBroadcast "stablehlo.collective_broadcast" Collective Collective
+        ["channel_handle" "has_dynamic_root" "replica_groups"];
     CollectivePermute "stablehlo.collective_permute" Collective Collective ["channel_handle" "source_target_pairs"];
+    CollectiveReduce "stablehlo.collective_reduce" Collective Collective
+        ["channel_handle" "has_dynamic_root" "replica_groups" "use_global_device_ids"];
     CrossReplicaSum "stablehlo.cross-replica-sum" Collective Collective ["replica_groups"];
     ReduceScatter "stablehlo.reduce_scatter" Collective Collective
         ["channel_handle" "replica_groups" "scatter_dimension" "use_global_device_ids"];
@@ -289,6 +292,7 @@ op_table! {
     ChloIsNegInf "chlo.is_neg_inf" Pure Elementwise(1) [];
     ChloIsPosInf "chlo.is_pos_inf" Pure Elementwise(1) [];
     ChloLgamma "chlo.lgamma" Pure Elementwise(60) [];
+    ChloMulhi "chlo.mulhi" Pure Elementwise(1) [];
     ChloNextAfter "chlo.next_after" Pure Elementwise(10) [];
     ChloPolygamma "chlo.polygamma" Pure Elementwise(200) [];
     ChloRaggedDot "chlo.ragged_dot" Pure Dot ["precision_config" "ragged_dot_dimension_numbers"];

@@ -50,6 +50,24 @@ const fn clause(keyword: &'static str, attribute: &'static str, value: ClauseVal
     Clause { keyword, attribute, value }
 }
 
+/// Operations of StableHLO's own test dialects, which are read in pretty form
+/// and printed in generic form.
+pub(super) fn is_test_op(kind: OpKind) -> bool {
+    use OpKind as K;
+    matches!(
+        kind,
+        K::CheckExpectEq
+            | K::CheckExpectEqConst
+            | K::CheckExpectAlmostEq
+            | K::CheckExpectAlmostEqConst
+            | K::CheckExpectClose
+            | K::CheckExpectCloseConst
+            | K::CheckExpectSerializedEq
+            | K::InterpreterPrint
+            | K::InterpreterProbe
+    )
+}
+
 /// The pretty form of a kind.
 pub(super) fn form_of(kind: OpKind) -> Form {
     use ClauseValue::{Bool, Enum, Integer, Integers};
@@ -184,6 +202,7 @@ pub(super) fn form_of(kind: OpKind) -> Form {
         | K::ReducePrecision
         | K::Tuple
         | K::GetTupleElement => Form::Special,
+        kind if is_test_op(kind) => Form::Special,
         _ => Form::Generic,
     }
 }

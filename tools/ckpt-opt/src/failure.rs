@@ -36,6 +36,9 @@ pub(crate) enum Failure {
     /// The budget cannot be met by any plan that was found.
     #[error("{0}")]
     Unmet(String),
+    /// A check of the program failed: `file:line:col: error: …` with line and caret.
+    #[error("{0}")]
+    CheckFailed(String),
     /// The result contradicts itself: a defect of this program.
     #[error("internal error: {0}")]
     Internal(String),
@@ -50,6 +53,7 @@ impl Failure {
             Self::Diagnostics { .. } | Self::Invalid { .. } | Self::Io { .. } => 1,
             Self::Usage(_) => 2,
             Self::Unmet(_) => 5,
+            Self::CheckFailed(_) => 6,
             Self::Internal(_) => 70,
         }
     }

@@ -4,10 +4,13 @@
 mod explain;
 mod failure;
 mod input_output;
+mod npz;
 mod optimise;
 mod plan;
 mod program;
+mod random;
 mod report;
+mod run;
 mod transform;
 
 use clap::{Parser, Subcommand};
@@ -34,6 +37,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Plan a ckpt-graph/1 file and write a ckpt-plan/1 file.
     Plan(plan::PlanArgs),
+    /// Run a program and the checks that it holds.
+    Run(run::RunArgs),
 }
 
 fn main() -> ExitCode {
@@ -41,6 +46,7 @@ fn main() -> ExitCode {
     let outcome = match &cli.command {
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Plan(args)) => plan::run(args),
+        Some(Command::Run(args)) => run::run(args),
         None => transform::run(&cli.transform),
     };
     match outcome {
@@ -52,7 +58,7 @@ fn main() -> ExitCode {
 fn report_failure(failure: &Failure) -> ExitCode {
     match failure {
         // Diagnostics carry their own `file:line:col: error:`.
-        Failure::Diagnostics { rendered, .. } => eprint!("{rendered}"),
+        Failure::Diagnostics { rendered, .. } | Failure::CheckFailed(rendered) => eprint!("{rendered}"),
         failure => eprintln!("ckpt-opt: error: {failure}"),
     }
     ExitCode::from(failure.exit_code())

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::input_output;
-use ckpt_ir::text::{parse, text_of};
+use ckpt_ir::text::{SPLIT_MARKER, parse, split_pieces, text_of};
 use ckpt_ir::{Diagnostic, DiagnosticKind, Loc, LocId, Module, SourceText, ValueId};
 use ckpt_passes::PassError;
 
@@ -10,6 +10,8 @@ use ckpt_passes::PassError;
 pub(crate) struct Program {
     name: String,
     text: String,
+    /// Lines before the text, for a piece of a split file.
+    first_line: usize,
 }
 
 impl Program {
@@ -25,11 +27,26 @@ impl Program {
                 return Err(refusal(&source, &[diagnostic]));
             }
         };
-        Ok(Self { name, text })
+        Ok(Self { name, text, first_line: 0 })
     }
 
     pub(crate) fn source(&self) -> SourceText<'_> {
-        SourceText::new(&self.name, &self.text)
+        SourceText { first_line: self.first_line, ..SourceText::new(&self.name, &self.text) }
+    }
+
+    /// The pieces between `// -----` lines, each with its place in the file.
+    pub(crate) fn pieces(&self) -> Vec<Self> {
+        let piece = |(first_line, text): (usize, &str)| Self {
+            name: self.name.clone(),
+            text: text.to_owned(),
+            first_line,
+        };
+        split_pieces(&self.text, SPLIT_MARKER).into_iter().map(piece).collect()
+    }
+
+    /// Diagnostics of this program as a failure.
+    pub(crate) fn refusal(&self, errors: &[Diagnostic]) -> Failure {
+        refusal(&self.source(), errors)
     }
 
     /// Reads the text into a module.

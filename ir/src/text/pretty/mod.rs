@@ -1,12 +1,13 @@
 //! Reading pretty forms.
 
+mod check;
 mod contraction;
 mod control;
 mod function;
 mod shape;
 
 use super::cursor::Read;
-use super::form::{Clause, ClauseValue, Form};
+use super::form::{self, Clause, ClauseValue, Form};
 use super::operations::{Parts, Reader, ValueUse};
 use crate::{Attr, AttrId, Diagnostic, OpId, OpKind, Type, TypeId};
 
@@ -223,6 +224,7 @@ impl<'t> Reader<'t> {
             OpKind::FuncCall => self.call(),
             OpKind::CustomCall => self.custom_call(),
             OpKind::Composite => self.composite(),
+            kind if form::is_test_op(kind) => self.test_op(kind),
             _ => Err(Diagnostic::unsupported(at, "this operation has no pretty form")),
         }
     }

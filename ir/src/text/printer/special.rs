@@ -1,7 +1,7 @@
 //! Operations with a form of their own.
 
 use super::Printer;
-use crate::text::form::{Form, form_of};
+use crate::text::form::{Form, form_of, is_test_op};
 use crate::{Attr, OpId, OpKind, TypeId, ValueId};
 
 impl Printer<'_> {
@@ -35,6 +35,7 @@ impl Printer<'_> {
             OpKind::Composite => has("name"),
             OpKind::ReducePrecision => has("exponent_bits") && has("mantissa_bits"),
             OpKind::GetTupleElement => has("index"),
+            kind if is_test_op(kind) => false,
             _ => true,
         }
     }

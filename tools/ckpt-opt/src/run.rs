@@ -1,0 +1,189 @@
+//! `ckpt-opt run`: runs a program and its checks.
+
+use crate::failure::Failure;
+use crate::npz;
+use crate::optimise::{RematArgs, optimise};
+use crate::program::Program;
+use crate::{input_output, random};
+use ckpt_interp::{EvalError, Fault, Tensor, Value, evaluate};
+use ckpt_ir::{Diagnostic, DiagnosticKind, Module, OpId, Type};
+use ckpt_passes::pipeline::entry_function;
+use ckpt_passes::report::text;
+use std::time::Instant;
+
+/// Arguments of `ckpt-opt run`.
+#[derive(clap::Args)]
+pub(crate) struct RunArgs {
+    /// An MLIR file with StableHLO, or `-` for standard input.
+    model: String,
+    #[command(flatten)]
+    remat: RematArgs,
+    /// What runs the program: interp, the reference evaluator.
+    #[arg(long, default_value = "interp")]
+    device: String,
+    /// Arguments `arg0, arg1, …`; bf16 as its bits in uint16.
+    #[arg(long, conflicts_with = "seed")]
+    inputs: Option<String>,
+    /// Draws the arguments: floats are 0.1 × standard normal, integers 0 or 1.
+    #[arg(long)]
+    seed: Option<u64>,
+    /// Where arguments and results `out0, out1, …` go.
+    #[arg(long)]
+    outputs: Option<String>,
+    /// How often the program runs.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
+    repeat: u32,
+    /// Read the file as pieces between `// -----` lines; each is run.
+    #[arg(long, visible_alias = "split-input-file")]
+    split: bool,
+    /// Where the report goes, as JSON.
+    #[arg(long)]
+    json: Option<String>,
+}
+
+/// One function's run.
+struct Run {
+    arguments: Vec<Value>,
+    results: Vec<Value>,
+    seconds: Vec<f64>,
+}
+
+/// Runs the program and writes what was asked for.
+pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
+    if args.device != "interp" {
+        return Err(Failure::Usage(format!("no device '{}'; there is interp", args.device)));
+    }
+    let file = Program::read(&args.model)?;
+    let pieces = if args.split { file.pieces() } else { vec![file] };
+    let mut last = None;
+    for program in &pieces {
+        let module = program.module()?;
+        last = run_piece(args, program, &module)?.or(last);
+    }
+    match &last {
+        Some(run) => write_outputs(args, run),
+        None if args.split || args.outputs.is_none() => Ok(()),
+        None => Err(Failure::Usage("the program has no function to run".into())),
+    }
+}
+
+/// Runs the functions of one program; the last run is returned.
+fn run_piece(args: &RunArgs, program: &Program, module: &Module) -> Result<Option<Run>, Failure> {
+    if args.remat.remat.is_some() {
+        let optimized = optimise(program, module, &args.remat.options()?)?;
+        eprintln!("{}", text::verdict(&optimized.report));
+        let entry = entry_function(&optimized.module).map_err(|e| program.refuse(&optimized.module, &e))?;
+        return run_function(args, program, &optimized.module, entry).map(Some);
+    }
+    let mut last = None;
+    for function in functions_to_run(module) {
+        last = Some(run_function(args, program, module, function)?);
+    }
+    Ok(last)
+}
+
+/// `@main` if there is one, else every public function without arguments, else
+/// the only public function.
+fn functions_to_run(module: &Module) -> Vec<OpId> {
+    if let Some(main) = module.function("main") {
+        return vec![main];
+    }
+    let body = |function: &OpId| module.function_body(*function);
+    let public = |function: &OpId| module.string_attr(*function, "sym_visibility") != Some("private");
+    let functions: Vec<OpId> = module.functions().filter(|f| public(f) && body(f).is_some()).collect();
+    let closed = |function: &OpId| body(function).is_some_and(|b| module.block(b).arguments.is_empty());
+    if functions.iter().any(closed) {
+        return functions.into_iter().filter(closed).collect();
+    }
+    if functions.len() == 1 { functions } else { Vec::new() }
+}
+
+fn run_function(args: &RunArgs, program: &Program, module: &Module, function: OpId) -> Result<Run, Failure> {
+    let arguments = arguments(args, program, module, function)?;
+    let mut run = Run { arguments, results: Vec::new(), seconds: Vec::new() };
+    for _ in 0..args.repeat {
+        let start = Instant::now();
+        run.results =
+            evaluate(module, function, run.arguments.clone()).map_err(|e| refuse(program, module, &e))?;
+        run.seconds.push(start.elapsed().as_secs_f64());
+    }
+    Ok(run)
+}
+
+/// The arguments of a function: from the file, or drawn.
+fn arguments(
+    args: &RunArgs,
+    program: &Program,
+    module: &Module,
+    function: OpId,
+) -> Result<Vec<Value>, Failure> {
+    let Some(body) = module.function_body(function) else { return Ok(Vec::new()) };
+    let mut archive = args.inputs.as_deref().map(npz::Archive::open).transpose()?;
+    let mut random = random::Normal::new(args.seed.unwrap_or(0));
+    let mut values = Vec::new();
+    for (index, &parameter) in module.block(body).arguments.iter().enumerate() {
+        if *module.types.get(module.value_type(parameter)) == Type::Token {
+            values.push(Value::Token);
+            continue;
+        }
+        let ty = module.tensor_type(parameter);
+        let shape = ty.and_then(|ty| ty.static_shape());
+        let (Some(ty), Some(shape)) = (ty, shape) else {
+            let what = format!("argument {index} has a type or size that cannot be drawn or read");
+            let at = module.op(function).offset as usize;
+            return Err(program.refusal(&[Diagnostic::unsupported(at, what)]));
+        };
+        let shape: Vec<usize> = shape.iter().map(|size| *size as usize).collect();
+        let tensor = match &mut archive {
+            Some(archive) => archive.tensor(&format!("arg{index}"), ty.element, &shape)?,
+            None => random.tensor(ty.element, &shape)?,
+        };
+        values.push(tensor.into());
+    }
+    Ok(values)
+}
+
+/// An evaluation's failure at the place of its operation.
+fn refuse(program: &Program, module: &Module, error: &EvalError) -> Failure {
+    let op = module.op(error.op);
+    let message = format!("'{}': {}", module.op_name(error.op), error.fault);
+    let offset = if op.offset == u32::MAX { 0 } else { op.offset as usize };
+    let diagnostic = |kind| Diagnostic { kind, ..Diagnostic::invalid(offset, message.clone()) };
+    match error.fault {
+        Fault::Unsupported(_) => program.refusal(&[diagnostic(DiagnosticKind::Unsupported)]),
+        Fault::LimitExceeded(_) => program.refusal(&[diagnostic(DiagnosticKind::Limit)]),
+        Fault::InvalidArgument(_) | Fault::Deadlock => {
+            program.refusal(&[diagnostic(DiagnosticKind::Invalid)])
+        }
+        Fault::CheckFailed { .. } => {
+            Failure::CheckFailed(program.source().render(&diagnostic(DiagnosticKind::Invalid)))
+        }
+    }
+}
+
+fn write_outputs(args: &RunArgs, run: &Run) -> Result<(), Failure> {
+    if let Some(path) = &args.outputs {
+        let named = |prefix: &'static str, values: &'_ [Value]| -> Vec<(String, Tensor)> {
+            let tensors = values.iter().enumerate().filter_map(|(index, value)| match value {
+                Value::Tensor(tensor) => Some((format!("{prefix}{index}"), tensor.clone())),
+                _ => None,
+            });
+            tensors.collect()
+        };
+        let mut arrays = named("arg", &run.arguments);
+        arrays.extend(named("out", &run.results));
+        let borrowed: Vec<(String, &Tensor)> = arrays.iter().map(|(name, t)| (name.clone(), t)).collect();
+        npz::write(path, &borrowed)?;
+    }
+    if let Some(path) = &args.json {
+        let report = serde_json::json!({
+            "format": "ckpt-report/1",
+            "device": args.device,
+            "step_seconds": &run.seconds[1..],
+        });
+        let mut text = serde_json::to_string_pretty(&report).map_err(|e| Failure::Internal(e.to_string()))?;
+        text.push('\n');
+        input_output::write(path, text.as_bytes())?;
+    }
+    Ok(())
+}

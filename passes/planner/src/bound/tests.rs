@@ -42,6 +42,7 @@ impl Generator {
             time: Micros(random.below(40) as f64 / if random.one_in(3) { 4.0 } else { 1.0 }),
             workspace: Bytes(if random.one_in(4) { random.below(6) as u64 } else { 0 }),
             recomputable: !random.one_in(10),
+            ordered: false,
             alias,
         };
         self.derivations.push(derivation);

@@ -1,0 +1,133 @@
+//! The search for plans: exact where the problem is small; else start
+//! somewhere, evict down to the budget, take back what fits, and improve by
+//! destroying and repairing. Deterministic: all limits are counts.
+
+mod core;
+mod evict;
+mod exact;
+mod expand;
+mod ids;
+mod improve;
+mod max_tree;
+mod provide;
+mod random;
+mod restore;
+mod seed;
+mod start;
+mod timeline;
+mod workbench;
+
+use self::core::Core;
+use self::exact::Exact;
+use self::workbench::Workbench;
+use crate::effort::Effort;
+use crate::{Bytes, Plan, Problem};
+
+/// Any seed will do; this one is fixed so that plans are the same everywhere.
+const SEED: u64 = 0x636b_7074;
+
+/// What the search says about a budget.
+#[derive(Clone, Debug)]
+pub(crate) enum Search {
+    /// A plan within the budget; `proven` if none takes less time.
+    Found {
+        /// The plan.
+        plan: Plan,
+        /// No plan within the budget takes less time.
+        proven: bool,
+    },
+    /// None was found; `proven` if there is none.
+    None {
+        /// No plan is within the budget.
+        proven: bool,
+    },
+}
+
+/// Searches plans of one problem.
+#[derive(Debug)]
+pub(crate) struct Searcher<'p> {
+    problem: &'p Problem,
+    core: Core,
+    effort: Effort,
+}
+
+impl<'p> Searcher<'p> {
+    /// Linear time.
+    pub(crate) fn new(problem: &'p Problem, effort: Effort) -> Self {
+        Self { problem, core: Core::new(problem), effort }
+    }
+
+    /// The program as it stands, without what nobody needs.
+    pub(crate) fn without_remat(&self) -> Plan {
+        expand::expand(self.problem, &self.core, &self.core.order)
+    }
+
+    /// The best plan within `budget` that is found.
+    pub(crate) fn within(&self, budget: Bytes) -> Search {
+        let limit = i64::try_from(budget.0).unwrap_or(i64::MAX);
+        match exact::solve(&self.core, limit, self.effort.exact_states()) {
+            Exact::Optimal(tasks) => return Search::Found { plan: self.expand(&tasks), proven: true },
+            Exact::Infeasible => return Search::None { proven: true },
+            Exact::Unknown => {}
+        }
+        let mut bench = Workbench::new(&self.core, limit, SEED);
+        let base_time = bench.timeline.time();
+        if bench.timeline.peak() <= limit {
+            return Search::Found { plan: self.expand(&self.core.order), proven: false };
+        }
+        let starts = start::starts(&mut bench, self.problem, true);
+        let Some(best) = starts.into_iter().next() else { return Search::None { proven: false } };
+        let rounds = self.effort.rounds(self.core.stores.len());
+        let improved = improve::improve(&mut bench, best, base_time, rounds);
+        Search::Found { plan: self.expand(&improved.tasks), proven: false }
+    }
+
+    /// The smallest budget between `floor` and the program's own peak for which
+    /// a plan is found, by bisection; and whether it is proven to be the smallest.
+    pub(crate) fn smallest_budget(&self, floor: Bytes) -> (Bytes, bool) {
+        let mut bench = Workbench::new(&self.core, 0, SEED);
+        let mut feasible = bench.timeline.peak();
+        let mut infeasible = i64::try_from(floor.0).unwrap_or(i64::MAX) - 1;
+        let mut proven = true;
+        while infeasible + (feasible >> SMALLEST_PRECISION).max(1) < feasible {
+            let middle = infeasible + (feasible - infeasible) / 2;
+            match self.peak_within(&mut bench, middle) {
+                Ok(peak) => feasible = peak,
+                Err(known) => {
+                    infeasible = middle;
+                    proven &= known;
+                }
+            }
+        }
+        (Bytes(feasible.max(0) as u64), proven && infeasible + 1 == feasible)
+    }
+
+    /// The peak of some plan within `limit`, or whether there is proven to be none.
+    fn peak_within(&self, bench: &mut Workbench<'_>, limit: i64) -> Result<i64, bool> {
+        match exact::solve(&self.core, limit, self.effort.exact_states()) {
+            Exact::Optimal(tasks) => {
+                bench.timeline.reset(&tasks);
+                return Ok(bench.timeline.peak());
+            }
+            Exact::Infeasible => return Err(true),
+            Exact::Unknown => {}
+        }
+        bench.limit = limit;
+        bench.timeline.reset(&self.core.order);
+        let starts = start::starts(bench, self.problem, false);
+        match starts.first() {
+            Some(start) => {
+                bench.timeline.reset(&start.tasks);
+                Ok(bench.timeline.peak())
+            }
+            None => Err(false),
+        }
+    }
+
+    fn expand(&self, tasks: &[ids::TaskId]) -> Plan {
+        expand::expand(self.problem, &self.core, tasks)
+    }
+}
+
+/// Smallest peaks are sought to this part of themselves: 2^-10, a thousandth.
+const SMALLEST_PRECISION: u32 = 10;

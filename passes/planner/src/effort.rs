@@ -2,6 +2,7 @@
 //! same on every machine.
 
 use crate::BoundOptions;
+use crate::search::Improvement;
 
 /// A level of effort from 1 to 5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -11,7 +12,7 @@ pub struct Effort(u8);
 struct Limits {
     /// Rounds of improvement at most.
     rounds: usize,
-    /// Rounds times stores at most.
+    /// Evictions in all rounds, times stores, at most.
     visits: usize,
     /// States of the exact search.
     exact_states: usize,
@@ -24,12 +25,12 @@ struct Limits {
 /// Level 1 to 5. Level 3 takes seconds on graphs of a thousand values.
 const LEVELS: [Limits; 5] = [
     Limits { rounds: 0, visits: 0, exact_states: 1 << 14, instants: 8, branch_nodes: 40 },
-    Limits { rounds: 1_500, visits: 3_000_000, exact_states: 1 << 17, instants: 32, branch_nodes: 200 },
-    Limits { rounds: 12_000, visits: 12_000_000, exact_states: 1 << 19, instants: 64, branch_nodes: 400 },
-    Limits { rounds: 60_000, visits: 80_000_000, exact_states: 1 << 21, instants: 128, branch_nodes: 2_000 },
+    Limits { rounds: 1_500, visits: 6_000_000, exact_states: 1 << 17, instants: 32, branch_nodes: 200 },
+    Limits { rounds: 12_000, visits: 40_000_000, exact_states: 1 << 19, instants: 64, branch_nodes: 400 },
+    Limits { rounds: 60_000, visits: 300_000_000, exact_states: 1 << 21, instants: 128, branch_nodes: 2_000 },
     Limits {
         rounds: 400_000,
-        visits: 600_000_000,
+        visits: 2_000_000_000,
         exact_states: 1 << 22,
         instants: 256,
         branch_nodes: 8_000,
@@ -47,9 +48,11 @@ impl Effort {
         &LEVELS[usize::from(self.0) - 1]
     }
 
-    /// Rounds of improvement on a problem of so many stores.
-    pub(crate) fn rounds(self, stores: usize) -> usize {
-        self.limits().rounds.min(self.limits().visits / stores.max(1))
+    /// Limits of improvement on a problem of so many stores.
+    pub(crate) fn improvement(self, stores: usize) -> Improvement {
+        let Limits { rounds, visits, .. } = *self.limits();
+        let evictions = visits / stores.max(1);
+        Improvement { rounds: rounds.min(evictions), evictions }
     }
 
     /// States that the exact search may look at.

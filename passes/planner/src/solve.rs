@@ -99,16 +99,8 @@ fn nearly(time: Micros, bound: Micros) -> bool {
 }
 
 fn smallest(searcher: &Searcher<'_>, bounds: &Bounds, problem: &Problem) -> Solution {
-    let (budget, proven) = searcher.smallest_budget(bounds.peak().bytes);
-    let proven = proven || budget <= bounds.peak().bytes;
-    match searcher.within(budget) {
-        Search::Found { plan, .. } => {
-            Solution { optimal: proven, ..certified(bounds, plan, budget, false, problem) }
-        }
-        // The bisection started from the program's own peak.
-        Search::None { .. } => {
-            let plan = searcher.without_remat();
-            certified(bounds, plan, budget, false, problem)
-        }
-    }
+    let floor = bounds.peak().bytes;
+    let (plan, proven) = searcher.smallest(floor);
+    let peak = peak_of(problem, &plan);
+    Solution { optimal: proven || peak <= floor, ..certified(bounds, plan, peak, false, problem) }
 }

@@ -28,6 +28,10 @@ pub(super) struct Choice<'a> {
 /// dearer, so that two stores do not push each other around for ever. Arbitrary.
 const AGAIN: f64 = 1.5;
 
+/// Evictions without a new smallest peak after which a repair is given up, at
+/// least: several slots may share a peak, and some evictions raise another.
+const PATIENCE: usize = 60;
+
 /// An eviction that could be done.
 struct Candidate {
     score: f64,
@@ -44,21 +48,31 @@ enum Action {
 }
 
 /// Evicts until no slot has more than `choice.limit` bytes, or nothing is left
-/// to drop or `most_steps` were done: then false.
+/// to drop or it leads nowhere or `most_steps` were done: then false. Also
+/// returns how many evictions were done.
 pub(super) fn repair(
     timeline: &mut Timeline<'_>,
     provider: &mut Provider,
     random: &mut Random,
     choice: Choice<'_>,
     most_steps: usize,
-) -> bool {
+) -> (bool, usize) {
     let mut evicted = vec![0u16; timeline.core().stores.len()];
-    for _ in 0..most_steps {
-        if timeline.peak() <= choice.limit {
-            return true;
+    let patience = PATIENCE.max(timeline.core().stores.len() / 8);
+    let (mut least, mut since) = (i64::MAX, 0);
+    for step in 0..most_steps {
+        since = if timeline.peak() < least { 0 } else { since + 1 };
+        least = least.min(timeline.peak());
+        if since > patience {
+            return (false, step);
         }
-        let Some(slot) = timeline.first_above(timeline.peak() - 1) else { return true };
-        let Some(candidate) = best(timeline, provider, random, choice, slot, &evicted) else { return false };
+        if timeline.peak() <= choice.limit {
+            return (true, step);
+        }
+        let Some(slot) = timeline.first_above(timeline.peak() - 1) else { return (true, step) };
+        let Some(candidate) = best(timeline, provider, random, choice, slot, &evicted) else {
+            return (false, step);
+        };
         evicted[candidate.store.index()] += 1;
         if let Action::ReadEarlier { reader } = candidate.action
             && let Some(task) = timeline.task_at(reader)
@@ -67,7 +81,7 @@ pub(super) fn repair(
         }
         apply(timeline, slot, &candidate);
     }
-    timeline.peak() <= choice.limit
+    (timeline.peak() <= choice.limit, most_steps)
 }
 
 /// The best store to drop across `slot`.

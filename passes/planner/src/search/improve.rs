@@ -17,25 +17,41 @@ const ROUND_STEPS: usize = 60;
 /// the benchmark graphs among 0.001 to 0.1.
 const FIRST_TEMPERATURE: f64 = 0.004;
 
-/// Improves `start` for a number of rounds. `base_time`: the time without repetitions.
+/// When to stop.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Rounds at most.
+    pub(crate) rounds: usize,
+    /// Evictions at most, in all rounds together.
+    pub(crate) evictions: usize,
+}
+
+/// Improves `start` within limits. `base_time`: the time without repetitions.
 pub(super) fn improve(
     bench: &mut Workbench<'_>,
     start: Candidate,
     base_time: f64,
-    rounds: usize,
+    limits: Limits,
 ) -> Candidate {
     bench.timeline.reset(&start.tasks);
     let temperature = FIRST_TEMPERATURE * (start.time - base_time).max(0.0);
     let price = start.price;
     let mut best = start.clone();
     let mut current = start;
-    for round in 0..rounds {
+    let first = bench.evictions;
+    for round in 0..limits.rounds {
+        let done = bench.evictions - first;
+        if done >= limits.evictions {
+            break;
+        }
+        let rounds_done = round as f64 / limits.rounds as f64;
+        let progress = rounds_done.max(done as f64 / limits.evictions as f64);
         bench.timeline.commit();
         let mark = bench.timeline.mark();
         if !destroy_and_repair(bench, price) {
             break;
         }
-        let heat = temperature * (1.0 - round as f64 / rounds as f64);
+        let heat = temperature * (1.0 - progress);
         let tolerance = -heat * bench.random.unit().max(f64::MIN_POSITIVE).ln();
         let time = bench.timeline.time();
         if bench.timeline.peak() <= bench.limit && time <= current.time + tolerance {

@@ -19,7 +19,8 @@ mod workbench;
 
 use self::core::Core;
 use self::exact::Exact;
-use self::workbench::Workbench;
+pub(crate) use self::improve::Limits as Improvement;
+use self::workbench::{Candidate, Workbench};
 use crate::effort::Effort;
 use crate::{Bytes, Plan, Problem};
 
@@ -57,11 +58,6 @@ impl<'p> Searcher<'p> {
         Self { problem, core: Core::new(problem), effort }
     }
 
-    /// The program as it stands, without what nobody needs.
-    pub(crate) fn without_remat(&self) -> Plan {
-        expand::expand(self.problem, &self.core, &self.core.order)
-    }
-
     /// The best plan within `budget` that is found.
     pub(crate) fn within(&self, budget: Bytes) -> Search {
         let limit = i64::try_from(budget.0).unwrap_or(i64::MAX);
@@ -77,51 +73,58 @@ impl<'p> Searcher<'p> {
         }
         let starts = start::starts(&mut bench, self.problem, true);
         let Some(best) = starts.into_iter().next() else { return Search::None { proven: false } };
-        let rounds = self.effort.rounds(self.core.stores.len());
-        let improved = improve::improve(&mut bench, best, base_time, rounds);
+        let limits = self.effort.improvement(self.core.stores.len());
+        let improved = improve::improve(&mut bench, best, base_time, limits);
         Search::Found { plan: self.expand(&improved.tasks), proven: false }
     }
 
-    /// The smallest budget between `floor` and the program's own peak for which
-    /// a plan is found, by bisection; and whether it is proven to be the smallest.
-    pub(crate) fn smallest_budget(&self, floor: Bytes) -> (Bytes, bool) {
+    /// A plan with the smallest peak that is found, by bisection between `floor`
+    /// and the program's own peak, and whether it is proven to be the smallest.
+    pub(crate) fn smallest(&self, floor: Bytes) -> (Plan, bool) {
         let mut bench = Workbench::new(&self.core, 0, SEED);
+        let base_time = bench.timeline.time();
+        let mut best = bench.candidate(base_time / bench.timeline.peak().max(1) as f64);
         let mut feasible = bench.timeline.peak();
         let mut infeasible = i64::try_from(floor.0).unwrap_or(i64::MAX) - 1;
         let mut proven = true;
         while infeasible + (feasible >> SMALLEST_PRECISION).max(1) < feasible {
-            let middle = infeasible + (feasible - infeasible) / 2;
-            match self.peak_within(&mut bench, middle) {
-                Ok(peak) => feasible = peak,
+            bench.limit = infeasible + (feasible - infeasible) / 2;
+            match self.any_within(&mut bench) {
+                Ok(candidate) => {
+                    best = candidate;
+                    bench.timeline.reset(&best.tasks);
+                    feasible = bench.timeline.peak();
+                }
                 Err(known) => {
-                    infeasible = middle;
+                    infeasible = bench.limit;
                     proven &= known;
                 }
             }
         }
-        (Bytes(feasible.max(0) as u64), proven && infeasible + 1 == feasible)
+        bench.limit = feasible;
+        let limits = self.effort.improvement(self.core.stores.len());
+        let improved = improve::improve(&mut bench, best, base_time, limits);
+        (self.expand(&improved.tasks), proven && infeasible + 1 >= feasible)
     }
 
-    /// The peak of some plan within `limit`, or whether there is proven to be none.
-    fn peak_within(&self, bench: &mut Workbench<'_>, limit: i64) -> Result<i64, bool> {
-        match exact::solve(&self.core, limit, self.effort.exact_states()) {
+    /// Some plan within the bench's limit, or whether there is proven to be none.
+    fn any_within(&self, bench: &mut Workbench<'_>) -> Result<Candidate, bool> {
+        match exact::solve(&self.core, bench.limit, self.effort.exact_states() / 16) {
             Exact::Optimal(tasks) => {
                 bench.timeline.reset(&tasks);
-                return Ok(bench.timeline.peak());
+                let price = bench.timeline.time() / bench.timeline.peak().max(1) as f64;
+                return Ok(bench.candidate(price));
             }
             Exact::Infeasible => return Err(true),
             Exact::Unknown => {}
         }
-        bench.limit = limit;
         bench.timeline.reset(&self.core.order);
-        let starts = start::starts(bench, self.problem, false);
-        match starts.first() {
-            Some(start) => {
-                bench.timeline.reset(&start.tasks);
-                Ok(bench.timeline.peak())
-            }
-            None => Err(false),
+        // Minimum cuts take longer and reach lower.
+        let mut starts = start::starts(bench, self.problem, false);
+        if starts.is_empty() {
+            starts = start::starts(bench, self.problem, true);
         }
+        starts.into_iter().next().ok_or(false)
     }
 
     fn expand(&self, tasks: &[ids::TaskId]) -> Plan {
@@ -129,5 +132,5 @@ impl<'p> Searcher<'p> {
     }
 }
 
-/// Smallest peaks are sought to this part of themselves: 2^-10, a thousandth.
-const SMALLEST_PRECISION: u32 = 10;
+/// Smallest peaks are sought to this part of themselves: 2^-13.
+const SMALLEST_PRECISION: u32 = 13;

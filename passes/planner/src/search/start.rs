@@ -12,6 +12,9 @@ use crate::{Bytes, Problem};
 /// what was best on some graph.
 const PRICES: [f64; 6] = [0.05, 0.2, 0.5, 1.0, 5.0, f64::INFINITY];
 
+/// The same where only the peak matters.
+const PRICES_FOR_PEAK: [f64; 2] = [1.0, f64::INFINITY];
+
 /// Budgets to cut for, in percent of the limit: above it, since a plan frees
 /// what a cut at one instant keeps; below it, since what runs again needs room.
 const CUT_PERCENT: [u64; 16] = [108, 105, 103, 101, 100, 99, 98, 97, 96, 94, 92, 89, 86, 82, 76, 70];
@@ -28,7 +31,8 @@ pub(super) fn starts(bench: &mut Workbench<'_>, problem: &Problem, cuts: bool) -
     let core = bench.timeline.core();
     let scale = bench.timeline.time() / bench.timeline.peak().max(1) as f64;
     let mut found = Vec::new();
-    for factor in PRICES {
+    let prices = if cuts { &PRICES[..] } else { &PRICES_FOR_PEAK[..] };
+    for &factor in prices {
         try_start(bench, core, factor * scale, None, &mut found);
     }
     if cuts {

@@ -18,6 +18,8 @@ pub(super) struct Workbench<'c> {
     pub(super) random: Random,
     /// Live bytes that a plan may have.
     pub(super) limit: i64,
+    /// Evictions done so far: the measure of work.
+    pub(super) evictions: usize,
 }
 
 /// A plan within the limit, with its price.
@@ -39,13 +41,16 @@ impl<'c> Workbench<'c> {
             provider: Provider::new(core.stores.len()),
             random: Random::new(seed),
             limit,
+            evictions: 0,
         }
     }
 
     /// Evicts until the limit holds, then takes back what fits.
     pub(super) fn settle(&mut self, choice: Choice<'_>, most_steps: usize) -> bool {
         let noise = choice.noise;
-        let held = repair(&mut self.timeline, &mut self.provider, &mut self.random, choice, most_steps);
+        let (held, steps) =
+            repair(&mut self.timeline, &mut self.provider, &mut self.random, choice, most_steps);
+        self.evictions += steps;
         if held {
             restore(&mut self.timeline, self.limit, &mut self.random, noise);
         }

@@ -139,8 +139,8 @@ mod tests {
         let slots = 37;
         let mut plain = vec![EMPTY; slots];
         let mut tree = MaxTree::new(slots);
-        for slot in 0..slots {
-            plain[slot] += 5 - EMPTY;
+        for (slot, bytes) in plain.iter_mut().enumerate() {
+            *bytes += 5 - EMPTY;
             tree.occupy(slot, 5);
         }
         for _ in 0..2000 {

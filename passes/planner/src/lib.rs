@@ -18,6 +18,8 @@ mod quantity;
 mod replay;
 mod search;
 mod solve;
+#[cfg(test)]
+mod testing;
 
 pub use bound::{
     BoundOptions, Bounds, Certificate, PeakBound, TimeBound, Witness, peak_bound, peak_floor, time_bound,

@@ -20,8 +20,6 @@ mod candidates;
 mod choice;
 mod closure;
 mod dual;
-#[cfg(test)]
-mod exact;
 mod flow;
 mod history;
 mod ids;

@@ -48,6 +48,9 @@ pub(super) struct Core {
     pub(super) folded: Vec<Option<DerivationId>>,
     /// Store of each value's root; `None` for residents and their views.
     pub(super) store_of: Vec<Option<StoreId>>,
+    /// Whether every plan of the problem is one of the core, at the same time
+    /// and peak. If not, what is proven of the core is not proven of the problem.
+    pub(super) complete: bool,
 }
 
 impl Core {
@@ -96,6 +99,7 @@ impl<'p> Builder<'p> {
             order: Vec::new(),
             folded: vec![None; values],
             store_of: vec![None; values],
+            complete: true,
         };
         Self { problem, core, token: vec![None; values], default }
     }
@@ -157,8 +161,11 @@ impl<'p> Builder<'p> {
             self.core.store_of[value.index()] = root;
             if !once && inputs.iter().all(|input| Some(*input) == root) {
                 self.core.folded[value.index()] = Some(id);
+                let free = derivation.time.0 == 0.0 && derivation.workspace.0 == 0;
+                self.core.complete &= free && self.problem.derivations_of(*value).len() == 1;
                 return;
             }
+            self.core.complete = false;
             once = true;
             let token = self.new_store(0);
             self.token[value.index()] = Some(token);
@@ -232,6 +239,7 @@ impl<'p> Builder<'p> {
     fn try_alternative(&mut self, id: DerivationId) -> bool {
         let derivation = self.problem.derivation(id);
         if derivation.alias.is_some() || !derivation.recomputable {
+            self.core.complete = false;
             return true;
         }
         let known = |v: &ValueId| self.core.store_of[v.index()].is_some() || self.is_resident(*v);
@@ -245,6 +253,7 @@ impl<'p> Builder<'p> {
             store.is_some_and(|s| self.core.store(s).tasks.iter().any(|t| self.core.task(*t).once))
         };
         if derivation.outputs.iter().any(|v| !of_its_own(v) || once(v)) {
+            self.core.complete = false;
             return true;
         }
         let mut outputs = Vec::new();
@@ -257,7 +266,9 @@ impl<'p> Builder<'p> {
             outputs.push(store);
         }
         let inputs = self.inputs_of(id);
-        if !outputs.iter().any(|s| inputs.contains(s)) {
+        if outputs.iter().any(|s| inputs.contains(s)) {
+            self.core.complete = false;
+        } else {
             self.push_task(id, inputs, outputs, false);
         }
         true

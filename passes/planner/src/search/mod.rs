@@ -14,6 +14,8 @@ mod random;
 mod restore;
 mod seed;
 mod start;
+#[cfg(test)]
+mod tests;
 mod timeline;
 mod workbench;
 
@@ -22,10 +24,13 @@ use self::exact::Exact;
 pub(crate) use self::improve::Limits as Improvement;
 use self::workbench::{Candidate, Workbench};
 use crate::effort::Effort;
-use crate::{Bytes, Plan, Problem};
+use crate::{Bytes, Plan, Problem, replay};
 
 /// Any seed will do; this one is fixed so that plans are the same everywhere.
 const SEED: u64 = 0x636b_7074;
+
+/// How often a limit is tightened because views needed more than the core says.
+const TIGHTENINGS: usize = 4;
 
 /// What the search says about a budget.
 #[derive(Clone, Debug)]
@@ -60,10 +65,26 @@ impl<'p> Searcher<'p> {
 
     /// The best plan within `budget` that is found.
     pub(crate) fn within(&self, budget: Bytes) -> Search {
-        let limit = i64::try_from(budget.0).unwrap_or(i64::MAX);
+        let mut limit = i64::try_from(budget.0).unwrap_or(i64::MAX);
+        for _ in 0..TIGHTENINGS {
+            let found = self.within_core_limit(limit);
+            let Search::Found { plan, .. } = &found else { return found };
+            // Only a core that is not complete can be wrong about a peak.
+            match replay(self.problem, plan) {
+                Ok(replayed) if replayed.peak > budget => limit -= (replayed.peak - budget).0 as i64,
+                Ok(_) => return found,
+                Err(_) => break,
+            }
+        }
+        Search::None { proven: false }
+    }
+
+    fn within_core_limit(&self, limit: i64) -> Search {
         match exact::solve(&self.core, limit, self.effort.exact_states()) {
-            Exact::Optimal(tasks) => return Search::Found { plan: self.expand(&tasks), proven: true },
-            Exact::Infeasible => return Search::None { proven: true },
+            Exact::Optimal(tasks) => {
+                return Search::Found { plan: self.expand(&tasks), proven: self.core.complete };
+            }
+            Exact::Infeasible => return Search::None { proven: self.core.complete },
             Exact::Unknown => {}
         }
         let mut bench = Workbench::new(&self.core, limit, SEED);
@@ -115,7 +136,7 @@ impl<'p> Searcher<'p> {
                 let price = bench.timeline.time() / bench.timeline.peak().max(1) as f64;
                 return Ok(bench.candidate(price));
             }
-            Exact::Infeasible => return Err(true),
+            Exact::Infeasible => return Err(self.core.complete),
             Exact::Unknown => {}
         }
         bench.timeline.reset(&self.core.order);

@@ -1,7 +1,7 @@
 //! Reading programs, and placing what passes say of them.
 
 use crate::failure::Failure;
-use crate::input_output;
+use crate::{input_output, reproducer};
 use ckpt_ir::text::{SPLIT_MARKER, parse, split_pieces, text_of};
 use ckpt_ir::{Diagnostic, DiagnosticKind, Loc, LocId, Module, SourceText, ValueId};
 use ckpt_passes::PassError;
@@ -27,6 +27,7 @@ impl Program {
                 return Err(refusal(&source, &[diagnostic]));
             }
         };
+        reproducer::remember(&text);
         Ok(Self { name, text, first_line: 0 })
     }
 

@@ -1,7 +1,9 @@
 // The same program gives the same bytes in every run, whatever the number of
 // threads and the seeds of hash tables.
 // RUN: ckpt-opt %s --remat=activations:60% -o %t.first 2> %t.verdict
-// RUN: for i in $(seq 20); do RAYON_NUM_THREADS=$((i % 4 + 1)) ckpt-opt %s --remat=activations:60% -o %t.again 2> %t.other; cmp %t.first %t.again; cmp %t.verdict %t.other; done
+// RUN: for i in $(seq 20); do \
+// RUN:   RAYON_NUM_THREADS=$((i % 4 + 1)) ckpt-opt %s --remat=activations:60% -o %t.again 2> %t.other; \
+// RUN:   cmp %t.first %t.again; cmp %t.verdict %t.other; done
 module {
   func.func public @main(%x: tensor<4096x16xf32>, %w0: tensor<16x16xf32>, %w1: tensor<16x16xf32>, %w2: tensor<16x16xf32>, %w3: tensor<16x16xf32>, %w4: tensor<16x16xf32>, %w5: tensor<16x16xf32>) -> (tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>, tensor<16x16xf32>) {
     %z0 = stablehlo.dot_general %x, %w0, contracting_dims = [1] x [0] : (tensor<4096x16xf32>, tensor<16x16xf32>) -> tensor<4096x16xf32>

@@ -1,9 +1,13 @@
-// RUN: ckpt-opt %s --remat=most 2> %t.err; test $? = 2
-// RUN: FileCheck %s --check-prefix=POLICY < %t.err
-// POLICY: most
-// RUN: ckpt-opt %s -o %t.missing/out.mlir 2> %t.err && exit 1 || true
-// RUN: FileCheck %s --check-prefix=OUT < %t.err
-// OUT: error
+// RUN: not --exit 2 ckpt-opt %s --remat=most 2>&1 | FileCheck %s --check-prefix=POLICY
+// POLICY: "most" is not a policy: write none, budget:SIZE, activations:SIZE, min, sqrt or full
+// RUN: not --exit 2 ckpt-opt %s --remat=budget:8Gigs 2>&1 | FileCheck %s --check-prefix=SIZE
+// SIZE: "8Gigs" is not a size: write bytes, 8GiB, 500MB or 60%
+// RUN: not --exit 2 ckpt-opt %s --no-such-option 2>&1 | FileCheck %s --check-prefix=OPTION
+// OPTION: --no-such-option
+// RUN: not --exit 2 ckpt-opt run %s --device=abacus 2>&1 | FileCheck %s --check-prefix=DEVICE
+// DEVICE: error: no device 'abacus'; there is interp
+// RUN: not --exit 2 ckpt-opt run %s --seed=1 --inputs=%t.npz 2>&1 | FileCheck %s --check-prefix=ARGUMENTS
+// ARGUMENTS: cannot be used with
 func.func @main() {
   return
 }

@@ -1,4 +1,4 @@
-// RUN: ckpt-opt %s --remat=activations:1KiB -o %t 2> %t.err; test $? = 5
+// RUN: not --exit 5 ckpt-opt %s --remat=activations:1KiB -o %t 2> %t.err
 // RUN: test ! -e %t
 // RUN: FileCheck %s < %t.err
 // CHECK: budget {{.*}} cannot be met

@@ -1,5 +1,6 @@
 // RUN: ckpt-opt run %s
-// RUN: sed 's/dense<3.0>/dense<4.0>/' %s > %t.mlir; ckpt-opt run %t.mlir 2> %t.err; test $? = 6
+// RUN: sed 's/dense<3.0>/dense<4.0>/' %s > %t.mlir
+// RUN: not --exit 6 ckpt-opt run %t.mlir 2> %t.err
 // RUN: FileCheck %s < %t.err
 // CHECK: error
 func.func @main() {

@@ -9,7 +9,7 @@ pub(super) fn check(site: &Site<'_>) -> Verdict {
         return Ok(());
     }
     match site.kind() {
-        OpKind::Gather => gather(site),
+        OpKind::Gather | OpKind::DynamicGather => gather(site),
         OpKind::Scatter => scatter(site),
         OpKind::DynamicSlice => dynamic_slice(site),
         _ => dynamic_update_slice(site),
@@ -87,11 +87,9 @@ fn gather(site: &Site<'_>) -> Verdict {
     gather_indexing(dims).check(operand, indices)?;
     sorted(&dims.offset_dims, "offset_dims")?;
     distinct(&dims.offset_dims, "offset_dims")?;
-    let Some(sizes) = site.ints("slice_sizes") else { return Ok(()) };
-    require(sizes.len() == operand.rank(), || {
-        format!("slice_sizes has {} numbers, but the operand has rank {}", sizes.len(), operand.rank())
-    })?;
+    let Some(sizes) = slice_sizes(site, operand.rank())? else { return Ok(()) };
     for (d, &size) in sizes.iter().enumerate() {
+        let Some(size) = size else { continue };
         let fits = size >= 0 && !matches!(operand.shape[d], Dim::Static(most) if size as u64 > most);
         require(fits, || {
             format!("slice size {size} is out of range for dimension {d} of {}", site.show(operand))
@@ -106,7 +104,8 @@ fn gather(site: &Site<'_>) -> Verdict {
     let dropped = |d: &usize| {
         dims.collapsed_slice_dims.contains(&(*d as i64)) || dims.operand_batching_dims.contains(&(*d as i64))
     };
-    let mut offsets = (0..operand.rank()).filter(|d| !dropped(d)).map(|d| Dim::Static(sizes[d] as u64));
+    let size_of = |d: usize| sizes[d].map_or(Dim::Dynamic, |size| Dim::Static(size as u64));
+    let mut offsets = (0..operand.rank()).filter(|d| !dropped(d)).map(size_of);
     let mut batches = batch.into_iter();
     let shape: Vec<Dim> = (0..rank)
         .map(|d| if dims.offset_dims.contains(&(d as i64)) { offsets.next() } else { batches.next() })
@@ -117,6 +116,30 @@ fn gather(site: &Site<'_>) -> Verdict {
     })?;
     site.result_is(0, &shape, operand.element)?;
     require(result.element == operand.element, || "the result is of another element type".to_owned())
+}
+
+/// The sizes of a gather's slices: an attribute, or an operand that may be a constant.
+fn slice_sizes(site: &Site<'_>, rank: usize) -> Result<Option<Vec<Option<i64>>>, String> {
+    let sizes: Vec<Option<i64>> = if site.kind() == OpKind::Gather {
+        match site.ints("slice_sizes") {
+            Some(sizes) => sizes.into_iter().map(Some).collect(),
+            None => return Ok(None),
+        }
+    } else {
+        let Some(ty) = site.operand(2) else { return Ok(None) };
+        require(ty.rank() == 1 && ty.element.is_integer(), || {
+            format!("slice_sizes must be a vector of integers, but is {}", site.show(ty))
+        })?;
+        match (site.constant_ints(2), ty.shape[0]) {
+            (Some(sizes), _) => sizes.into_iter().map(Some).collect(),
+            (None, Dim::Static(count)) => vec![None; usize::try_from(count).unwrap_or(usize::MAX)],
+            (None, Dim::Dynamic) => vec![None; rank],
+        }
+    };
+    require(sizes.len() == rank, || {
+        format!("slice_sizes has {} numbers, but the operand has rank {rank}", sizes.len())
+    })?;
+    Ok(Some(sizes))
 }
 
 fn gather_indexing(dims: &GatherDims) -> Indexing<'_> {

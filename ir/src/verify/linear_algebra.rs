@@ -26,6 +26,17 @@ fn fft(site: &Site<'_>) -> Verdict {
             site.show(operand)
         )
     })?;
+    let parts = [operand.element.part(), result.element.part()];
+    require(
+        parts.iter().all(|e| matches!(e, ElementType::F32 | ElementType::F64)) && parts[0] == parts[1],
+        || {
+            format!(
+                "works on f32 and f64 and keeps the precision, but has {} and {}",
+                site.show(operand),
+                site.show(result)
+            )
+        },
+    )?;
     let complex = operand.element.is_complex();
     require(complex == (kind != "RFFT"), || format!("{kind} does not take {}", site.show(operand)))?;
     require(result.element.is_complex() == (kind != "IRFFT"), || {
@@ -119,5 +130,9 @@ fn rng(site: &Site<'_>) -> Verdict {
             site.show(result)
         )
     })?;
+    if let Some(sizes) = site.constant_ints(2) {
+        let drawn: Vec<Dim> = sizes.iter().map(|size| Dim::Static(*size as u64)).collect();
+        site.result_is(0, &drawn, a.element)?;
+    }
     require(result.element == a.element, || format!("draws {}, not {}", site.show(a), site.show(result)))
 }

@@ -7,6 +7,8 @@
 //! types are left to whoever evaluates them.
 
 mod batch_norm;
+mod collectives;
+mod composite;
 mod contraction;
 mod control;
 mod convolution;
@@ -47,21 +49,52 @@ pub fn verify(module: &Module) -> Vec<Diagnostic> {
     found
 }
 
+/// Attributes without which an operation means nothing.
+const REQUIRED: [(OpKind, &str); 14] = [
+    (OpKind::BroadcastInDim, "broadcast_dimensions"),
+    (OpKind::Compare, "comparison_direction"),
+    (OpKind::Concatenate, "dimension"),
+    (OpKind::Constant, "value"),
+    (OpKind::Convolution, "dimension_numbers"),
+    (OpKind::DotGeneral, "dot_dimension_numbers"),
+    (OpKind::DynamicSlice, "slice_sizes"),
+    (OpKind::Fft, "fft_length"),
+    (OpKind::Gather, "dimension_numbers"),
+    (OpKind::Iota, "iota_dimension"),
+    (OpKind::Reverse, "dimensions"),
+    (OpKind::Scatter, "scatter_dimension_numbers"),
+    (OpKind::Slice, "limit_indices"),
+    (OpKind::Transpose, "permutation"),
+];
+
+fn required(site: &Site<'_>) -> Verdict {
+    let missing = REQUIRED.iter().find(|(kind, name)| *kind == site.kind() && site.attr(name).is_none());
+    site::require(missing.is_none(), || {
+        format!("requires attribute '{}'", missing.map_or("", |(_, name)| name))
+    })
+}
+
 /// The family of an operation checks it.
 fn check(site: &Site<'_>) -> Verdict {
     use OpKind as K;
+    required(site)?;
     match site.kind() {
         K::Func | K::FuncReturn | K::Return | K::FuncCall | K::Module | K::Unknown => Ok(()),
         K::While | K::If | K::Case | K::Map | K::OptimizationBarrier | K::Tuple | K::GetTupleElement => {
             control::check(site)
         }
+        K::Composite => composite::check(site),
         K::Dot | K::DotGeneral => contraction::check(site),
         K::Convolution => convolution::check(site),
         K::Reduce | K::ReduceWindow | K::SelectAndScatter | K::Sort => reduction::check(site),
-        K::Gather | K::Scatter | K::DynamicSlice | K::DynamicUpdateSlice => gather_scatter::check(site),
+        K::Gather | K::DynamicGather | K::Scatter | K::DynamicSlice | K::DynamicUpdateSlice => {
+            gather_scatter::check(site)
+        }
         K::BatchNormGrad | K::BatchNormInference | K::BatchNormTraining => batch_norm::check(site),
         K::Fft | K::Cholesky | K::TriangularSolve | K::Rng => linear_algebra::check(site),
+        K::ReplicaId | K::PartitionId => collectives::check(site),
         kind => match kind.info().category {
+            Category::Collective => collectives::check(site),
             Category::Elementwise(_) => elementwise::check(site),
             _ => movement::check(site),
         },

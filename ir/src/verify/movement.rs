@@ -2,7 +2,7 @@
 
 use super::Verdict;
 use super::site::{Site, compatible, dimension, dimensions, distinct, require, same_size};
-use crate::{Dim, OpKind};
+use crate::{Attr, Dim, OpKind};
 
 pub(super) fn check(site: &Site<'_>) -> Verdict {
     use OpKind as K;
@@ -19,6 +19,7 @@ pub(super) fn check(site: &Site<'_>) -> Verdict {
         K::Reverse => reverse(site),
         K::Slice => slice(site),
         K::Iota => iota(site),
+        K::Constant => constant(site),
         K::DynamicIota | K::DynamicReshape | K::DynamicBroadcastInDim | K::DynamicPad => dynamic(site),
         K::GetDimensionSize | K::SetDimensionSize => dimension_size(site),
         _ => Ok(()),
@@ -195,6 +196,19 @@ fn slice(site: &Site<'_>) -> Verdict {
         shape.push(Dim::Static(((limit - start) as u64).div_ceil(stride as u64)));
     }
     site.result_is(0, &shape, operand.element)
+}
+
+/// A literal is of the result's type.
+fn constant(site: &Site<'_>) -> Verdict {
+    let (Some(Attr::Dense(dense)), Some(result)) = (site.attr("value"), site.result(0)) else {
+        return Ok(());
+    };
+    match site.module.types.as_tensor(dense.ty) {
+        Some(ty) => site.result_is(0, &ty.shape, ty.element),
+        None => {
+            require(result.shape.is_empty(), || format!("the literal is not of type {}", site.show(result)))
+        }
+    }
 }
 
 fn iota(site: &Site<'_>) -> Verdict {

@@ -20,7 +20,7 @@ pub(super) fn check(site: &Site<'_>) -> Verdict {
 /// Inputs of one shape, a scalar initial value each, and the region that joins them.
 fn inputs_and_body(site: &Site<'_>) -> Verdict {
     let count = site.op.operands.len();
-    require(count >= 2 && count % 2 == 0, || {
+    require(count >= 2 && count.is_multiple_of(2), || {
         format!("needs as many initial values as inputs, but has {count} operands")
     })?;
     let inputs = count / 2;
@@ -66,12 +66,12 @@ pub(super) fn body(site: &Site<'_>, region: RegionId, inputs: usize) -> Verdict 
     require(results.len() == inputs, || {
         format!("the region must return {inputs} tensors, but returns {}", results.len())
     })?;
-    for index in 0..inputs {
+    for (index, made) in results.iter().enumerate() {
         let argument = |at: usize| site.module.tensor_type(arguments[at]);
         let (Some(accumulator), Some(element)) = (argument(index), argument(inputs + index)) else {
             return Err("the region's parameters must be tensors".to_owned());
         };
-        let Some(result) = site.module.tensor_type(results[index]) else {
+        let Some(result) = site.module.tensor_type(*made) else {
             return Err("the region must return tensors".to_owned());
         };
         require(accumulator.shape.is_empty() && element.shape.is_empty(), || {

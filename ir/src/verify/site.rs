@@ -3,6 +3,9 @@
 use super::{Verdict, Violation};
 use crate::{Attr, Dim, ElementType, Module, Op, OpId, OpKind, RegionId, TensorType, Type, TypeId, ValueId};
 
+/// No tensor has more dimensions: longer lists of sizes are not looked at.
+const MAX_RANK: usize = 1 << 10;
+
 /// One operation under verification.
 pub(super) struct Site<'m> {
     pub(super) module: &'m Module,
@@ -72,6 +75,26 @@ impl<'m> Site<'m> {
             }
             _ => None,
         }
+    }
+
+    /// The values of an operand that is a constant vector of integers.
+    pub(super) fn constant_ints(&self, index: usize) -> Option<Vec<i64>> {
+        let maker = self.module.defining_op(*self.op.operands.get(index)?)?;
+        let Attr::Dense(dense) = self.module.attr(maker, "value")? else { return None };
+        let ty = self.module.types.as_tensor(dense.ty)?;
+        let width = usize::try_from(ty.element.byte_width()).ok()?;
+        if !ty.element.is_integer() || ty.rank() != 1 {
+            return None;
+        }
+        let read = |chunk: &[u8]| {
+            let sign = if chunk.last().is_some_and(|b| *b >= 0x80) { 0xff } else { 0 };
+            let mut bytes = [sign; 8];
+            bytes.get_mut(..chunk.len())?.copy_from_slice(chunk);
+            Some(i64::from_le_bytes(bytes))
+        };
+        let values: Vec<i64> = dense.bytes.chunks_exact(width).filter_map(read).collect();
+        let count = usize::try_from(ty.element_count()?).ok()?;
+        Some(if dense.splat { vec![*values.first()?; count.min(MAX_RANK)] } else { values })
     }
 
     /// A list of one number per dimension, `default` where it is left out.

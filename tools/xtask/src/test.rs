@@ -4,7 +4,7 @@ use crate::process::cargo;
 use crate::{setup, tidy};
 
 pub(crate) fn run() -> anyhow::Result<()> {
-    let complete = setup::install_missing()?;
+    let unusable = setup::install_missing();
     tidy::check()?;
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])?;
@@ -12,9 +12,12 @@ pub(crate) fn run() -> anyhow::Result<()> {
         &["doc", "--workspace", "--no-deps", "--document-private-items"],
         &[("RUSTDOCFLAGS", "-D warnings")],
     )?;
-    cargo(&["test", "--workspace"], &[])?;
-    if !complete {
-        eprintln!("all tests passed, but those in lit-tests did not run: see what is missing above");
+    // Without FileCheck the lit tests cannot run; all others do.
+    let skipped = unusable.contains(setup::LIT_TESTS);
+    let environment: &[_] = if skipped { &[("LIT_TESTS", "skip")] } else { &[] };
+    cargo(&["test", "--workspace"], environment)?;
+    if skipped {
+        eprintln!("all other tests passed, but those in lit-tests did not run: see what is missing above");
     }
     Ok(())
 }

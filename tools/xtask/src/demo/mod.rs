@@ -14,7 +14,7 @@ use std::process::Command;
 const POLICY: &str = "activations:40%";
 
 pub(crate) fn run() -> anyhow::Result<()> {
-    setup::install_missing()?;
+    setup::install_missing();
     cargo(&["build", "--release", "-p", "ckpt-opt"], &[])?;
     let folder = root().join("target").join("demo");
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;

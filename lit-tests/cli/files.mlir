@@ -13,6 +13,10 @@
 // RUN: ls | FileCheck %s --check-prefix=LEFT
 // LEFT: t.out.mlir
 // LEFT-NOT: {{.}}
+
+// An output file may be read by whom the user lets read new files.
+// RUN: umask 027; ckpt-opt %s -o %t.new.mlir; stat -c %%a %t.new.mlir | FileCheck %s --check-prefix=MODE
+// MODE: {{^640$}}
 func.func @main(%arg0: tensor<2xf32>) -> tensor<2xf32> {
   return %arg0 : tensor<2xf32>
 }

@@ -38,8 +38,17 @@ pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), Failure> {
         return std::fs::write(target, text).map_err(failed);
     }
     let folder = target.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    let mut file = new_file_in(folder).map_err(failed)?;
     file.write_all(text).map_err(failed)?;
     file.persist(target).map_err(|e| failed(e.error))?;
     Ok(())
+}
+
+/// A temporary file with the permissions that any new file gets; those of
+/// temporary files let nobody else read.
+fn new_file_in(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
 }

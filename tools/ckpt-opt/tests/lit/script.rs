@@ -3,7 +3,7 @@
 //! A line that ends in a backslash goes on in the next RUN line. In a line
 //!
 //! - `%s` is the test's file, `%S` its folder, `%t` a path of its own in a
-//!   scratch folder, which is also the working folder;
+//!   scratch folder, which is also the working folder; `%%` is a percent sign;
 //! - `ckpt-opt` and `FileCheck` are found on the path;
 //! - `not COMMAND` succeeds if the command refuses its work: a crash or an
 //!   internal error (70 and above) is no refusal;
@@ -78,7 +78,8 @@ pub(crate) fn run(test: &Path, scratch: &Path, tools: &Tools) -> Result<(), Stri
         let line = command
             .replace("%s", &quoted(test))
             .replace("%S", &quoted(test.parent().unwrap()))
-            .replace("%t", &quoted(&scratch.join("t")));
+            .replace("%t", &quoted(&scratch.join("t")))
+            .replace("%%", "%");
         let output = shell(&line).env("PATH", &tools.path).current_dir(scratch).output().unwrap();
         if !output.status.success() {
             let out = String::from_utf8_lossy(&output.stdout);

@@ -2,6 +2,8 @@
 //! and the refusal of a budget that cannot be met. `INSTA_UPDATE=always cargo
 //! test -p ckpt-passes` writes the snapshots anew; read the diff.
 
+#![allow(clippy::unwrap_used)] // A program that is refused fails the test.
+
 use ckpt_ir::SourceText;
 use ckpt_ir::text::{PrintOptions, parse, print};
 use ckpt_passes::pipeline::{Options, Outcome, optimize};

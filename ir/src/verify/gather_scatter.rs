@@ -1,7 +1,7 @@
 //! Gather, scatter and dynamic slices.
 
 use super::Verdict;
-use super::site::{Site, compatible, dimensions, distinct, require, same_size, sorted};
+use super::site::{Site, compatible, dimensions, distinct, region_joins, require, same_size, sorted};
 use crate::{Attr, Dim, GatherDims, OpKind, ScatterDims, TensorType};
 
 pub(super) fn check(site: &Site<'_>) -> Verdict {
@@ -258,12 +258,7 @@ fn scatter_body(site: &Site<'_>, region: crate::RegionId, inputs: usize) -> Verd
     else {
         return Ok(());
     };
-    require(arguments.len() == 2 * inputs, || {
-        format!("the region must take {} parameters, but takes {}", 2 * inputs, arguments.len())
-    })?;
-    require(results.len() == inputs, || {
-        format!("the region must return {inputs} tensors, but returns {}", results.len())
-    })?;
+    region_joins(arguments, results, inputs)?;
     for at in 0..2 * inputs {
         let input = site.operand(at % inputs);
         let (Some(ty), Some(input)) = (site.module.tensor_type(arguments[at]), input) else { continue };

@@ -2,7 +2,7 @@
 
 use super::Verdict;
 use super::convolution::{Window, dilated};
-use super::site::{Site, compatible, dimension, dimensions, require, same_size};
+use super::site::{Site, compatible, dimension, dimensions, region_joins, require, same_size};
 use crate::{Dim, OpKind, RegionId, TensorType};
 
 pub(super) fn check(site: &Site<'_>) -> Verdict {
@@ -60,12 +60,7 @@ pub(super) fn body(site: &Site<'_>, region: RegionId, inputs: usize) -> Verdict 
     else {
         return Ok(());
     };
-    require(arguments.len() == 2 * inputs, || {
-        format!("the region must take {} parameters, but takes {}", 2 * inputs, arguments.len())
-    })?;
-    require(results.len() == inputs, || {
-        format!("the region must return {inputs} tensors, but returns {}", results.len())
-    })?;
+    region_joins(arguments, results, inputs)?;
     for (index, made) in results.iter().enumerate() {
         let argument = |at: usize| site.module.tensor_type(arguments[at]);
         let (Some(accumulator), Some(element)) = (argument(index), argument(inputs + index)) else {

@@ -177,6 +177,16 @@ pub(super) fn require(holds: bool, violation: impl FnOnce() -> Violation) -> Ver
     if holds { Ok(()) } else { Err(violation()) }
 }
 
+/// A region that joins an accumulator and an element for each of `inputs`.
+pub(super) fn region_joins(arguments: &[ValueId], results: &[ValueId], inputs: usize) -> Verdict {
+    require(arguments.len() == 2 * inputs, || {
+        format!("the region must take {} parameters, but takes {}", 2 * inputs, arguments.len())
+    })?;
+    require(results.len() == inputs, || {
+        format!("the region must return {inputs} tensors, but returns {}", results.len())
+    })
+}
+
 /// Whether two sizes may be the same.
 pub(super) fn same_size(a: Dim, b: Dim) -> bool {
     match (a, b) {

@@ -24,6 +24,7 @@ pub mod op;
 pub mod schedule;
 pub mod text;
 mod types;
+mod verify;
 
 pub use attr::{
     Attr, AttrId, AttrTable, ConvDims, DenseElements, DotAlgorithm, DotDims, GatherDims, OutputAlias,
@@ -39,3 +40,4 @@ pub use module::{
 pub use name::{NameTable, Symbol};
 pub use op::{Category, Effect, OpKind};
 pub use types::{Dim, TensorType, Type, TypeId, TypeTable};
+pub use verify::verify;

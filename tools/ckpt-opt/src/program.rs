@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::input_output;
 use ckpt_ir::text::{SPLIT_MARKER, parse, split_pieces, text_of};
-use ckpt_ir::{Diagnostic, DiagnosticKind, Loc, LocId, Module, SourceText, ValueId};
+use ckpt_ir::{Diagnostic, DiagnosticKind, Loc, LocId, Module, SourceText, ValueId, verify};
 use ckpt_passes::PassError;
 
 /// A file's text under the name that the user knows.
@@ -49,10 +49,12 @@ impl Program {
         refusal(&self.source(), errors)
     }
 
-    /// Reads the text into a module.
+    /// Reads the text into a module that is valid.
     pub(crate) fn module(&self) -> Result<Module, Failure> {
         let source = self.source();
-        parse(&source).map_err(|errors| refusal(&source, &errors))
+        let module = parse(&source).map_err(|errors| refusal(&source, &errors))?;
+        let errors = verify(&module);
+        if errors.is_empty() { Ok(module) } else { Err(refusal(&source, &errors)) }
     }
 
     /// A pass's refusal, at the place of the operation or value it names.

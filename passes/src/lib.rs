@@ -13,5 +13,6 @@ mod policy;
 pub mod remat;
 pub mod report;
 
+pub use ckpt_planner::Effort;
 pub use error::PassError;
 pub use policy::{Policy, PolicyError, Size};

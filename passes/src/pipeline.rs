@@ -28,11 +28,18 @@ pub struct Options {
     pub device: Device,
     /// How clones are kept apart from their originals. Default: barriers.
     pub barriers: Barriers,
+    /// How much work the planner may do.
+    pub effort: planner::Effort,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { policy: Policy::None, device: Device::default(), barriers: Barriers::default() }
+        Self {
+            policy: Policy::None,
+            device: Device::default(),
+            barriers: Barriers::default(),
+            effort: planner::Effort::default(),
+        }
     }
 }
 
@@ -76,6 +83,8 @@ pub struct Unmet {
     pub smallest: Bytes,
     /// Proven: no plan has a smaller peak, arguments included.
     pub bound: Bytes,
+    /// Whether there is proven to be no plan within the budget.
+    pub infeasible: bool,
     /// Bytes of the arguments.
     pub argument_bytes: Bytes,
     /// What the plan with the smallest peak holds there, largest first.
@@ -118,7 +127,7 @@ pub fn optimize(mut module: Module, options: &Options) -> Result<Outcome, PassEr
         remove_unused(&mut module);
     }
     let block = state(&module, function, body, &options.device)?;
-    let met = match plan(&module, function, &block, options.policy, &baseline)? {
+    let met = match plan(&module, function, &block, options.policy, options.effort, &baseline)? {
         Planned::Met(met) => met,
         Planned::Unmet(unmet) => return Ok(Outcome::Unmet(unmet)),
     };
@@ -208,6 +217,8 @@ struct Met {
     budget: Option<Bytes>,
     replayed: planner::Replay,
     boundary: usize,
+    lower_bound: Micros,
+    optimal: bool,
 }
 
 enum Planned {
@@ -220,6 +231,7 @@ fn plan(
     function: OpId,
     block: &BlockProblem,
     policy: Policy,
+    effort: planner::Effort,
     baseline: &Baseline,
 ) -> Result<Planned, PassError> {
     let problem = &block.problem;
@@ -244,26 +256,38 @@ fn plan(
             } else {
                 keep::full(block, boundary)
             };
-            let replayed = planner::replay(problem, &plan).map_err(PassError::Replay)?;
-            return Ok(Planned::Met(Met { plan, budget: None, replayed, boundary }));
+            return met(problem, plan, None, boundary, None);
         }
     };
-    match planner::solve(problem, goal) {
-        planner::Outcome::Met(plan) => {
-            let replayed = planner::replay(problem, &plan).map_err(PassError::Replay)?;
-            Ok(Planned::Met(Met { plan, budget, replayed, boundary }))
+    match planner::solve(problem, goal, effort) {
+        planner::Outcome::Met(planner::Solution { plan, lower_bound, optimal }) => {
+            met(problem, plan, budget, boundary, Some((lower_bound, optimal)))
         }
-        planner::Outcome::Unmet { smallest, bound, .. } => {
-            let tightest = planner::solve(problem, planner::Goal::SmallestPeak).into_plan();
-            Ok(Planned::Unmet(Box::new(Unmet {
-                budget: budget.unwrap_or_default(),
-                smallest: Bytes(smallest.0) + arguments,
-                bound: Bytes(bound.0) + arguments,
-                argument_bytes: arguments,
-                blocking: peak_moment(module, block, &tightest, boundary).held,
-            })))
-        }
+        planner::Outcome::Unmet(unmet) => Ok(Planned::Unmet(Box::new(Unmet {
+            budget: budget.unwrap_or_default(),
+            smallest: Bytes(unmet.smallest.0) + arguments,
+            bound: Bytes(unmet.bound.bytes.0) + arguments,
+            infeasible: unmet.infeasible,
+            argument_bytes: arguments,
+            blocking: peak_moment(module, block, &unmet.tightest, boundary).held,
+        }))),
     }
+}
+
+/// A plan with its replay. `proven`: a bound on its time and whether it is
+/// optimal; without, the bound is the time of the program as it stands.
+fn met(
+    problem: &planner::Problem,
+    plan: planner::Plan,
+    budget: Option<Bytes>,
+    boundary: usize,
+    proven: Option<(planner::Micros, bool)>,
+) -> Result<Planned, PassError> {
+    let replayed = planner::replay(problem, &plan).map_err(PassError::Replay)?;
+    let base = problem.base_time();
+    let (lower_bound, optimal) = proven.unwrap_or_else(|| (base, replayed.time <= base));
+    let lower_bound = Micros(lower_bound.0);
+    Ok(Planned::Met(Met { plan, budget, replayed, boundary, lower_bound, optimal }))
 }
 
 /// How many kernels run before the one at which the program as it stands holds the most.
@@ -282,7 +306,6 @@ fn report(
     baseline: &Baseline,
 ) -> Report {
     let arguments = Bytes(block.problem.resident_bytes().0);
-    let lower_bound = Micros(block.problem.base_time().0);
     let time = Micros(met.replayed.time.0);
     Report {
         memory_model: "kernels",
@@ -293,8 +316,8 @@ fn report(
         peak: Bytes(met.replayed.peak.0) + arguments,
         base_time: baseline.time,
         time,
-        lower_bound,
-        optimal: time <= lower_bound,
+        lower_bound: met.lower_bound,
+        optimal: met.optimal,
         plan_hash: plan_hash(&met.plan),
         kernels: baseline.kernels,
         peak_moment: peak_moment(module, block, &met.plan, met.boundary),

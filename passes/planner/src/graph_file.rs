@@ -135,6 +135,7 @@ pub fn read_graph(json: &[u8]) -> Result<Graph, GraphFileError> {
             time: Micros(node.time),
             workspace: Bytes(node.workspace),
             recomputable: node.recomputable,
+            ordered: false,
             alias,
         });
     }

@@ -47,3 +47,26 @@ define_id!(
     DerivationId,
     "d"
 );
+
+/// An index into a private table of a solver: prints as a number, costs nothing.
+macro_rules! define_index {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub(super) struct $name(u32);
+
+        impl $name {
+            /// The id of the `index`-th entity; there are never more than `u32::MAX`.
+            pub(super) fn new(index: usize) -> Self {
+                debug_assert!(u32::try_from(index).is_ok());
+                Self(index as u32)
+            }
+
+            /// The position in the table.
+            pub(super) fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+    };
+}
+pub(crate) use define_index;

@@ -9,21 +9,25 @@
 //! the planner can be used and judged alone.
 
 mod bound;
-mod evict;
+mod effort;
 pub mod graph_file;
 mod ids;
 mod plan;
 mod problem;
 mod quantity;
 mod replay;
+mod search;
 mod solve;
+#[cfg(test)]
+mod testing;
 
 pub use bound::{
     BoundOptions, Bounds, Certificate, PeakBound, TimeBound, Witness, peak_bound, peak_floor, time_bound,
 };
+pub use effort::Effort;
 pub use ids::{DerivationId, ValueId};
 pub use plan::{Plan, Step};
 pub use problem::{Derivation, Problem, ProblemError, Value};
 pub use quantity::{Bytes, Micros};
 pub use replay::{Replay, ReplayError, replay};
-pub use solve::{Goal, Outcome, solve};
+pub use solve::{Goal, Outcome, Solution, Unmet, solve};

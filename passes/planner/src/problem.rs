@@ -32,6 +32,9 @@ pub struct Derivation {
     /// Whether it may run more than once. Effects, random draws with hidden
     /// state and collectives run exactly once.
     pub recomputable: bool,
+    /// Whether it keeps its place among the other ordered derivations: effects
+    /// are observed in the program's order.
+    pub ordered: bool,
     /// A view: the single, zero-byte output takes a reference on the storage
     /// of this input, which is held until its last reference is freed.
     pub alias: Option<ValueId>,

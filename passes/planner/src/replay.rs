@@ -68,6 +68,14 @@ pub enum ReplayError {
         /// The value.
         value: ValueId,
     },
+    /// An ordered derivation runs before one that stands before it in the program.
+    #[error("step {step}: {derivation} runs out of order")]
+    OutOfOrder {
+        /// Index of the step.
+        step: usize,
+        /// The derivation.
+        derivation: DerivationId,
+    },
     /// A derivation that must run exactly once did not run.
     #[error("{derivation} must run exactly once and does not run")]
     EffectSkipped {
@@ -86,6 +94,9 @@ struct Machine<'p> {
     storage_bytes: Vec<Bytes>,
     storage_refs: Vec<u32>,
     runs: Vec<u32>,
+    /// Ordered derivations in the program's order, and how many have run.
+    ordered: Vec<DerivationId>,
+    ordered_done: usize,
     current: Bytes,
     result: Replay,
 }
@@ -110,6 +121,8 @@ pub fn replay(problem: &Problem, plan: &Plan) -> Result<Replay, ReplayError> {
         storage_bytes: Vec::new(),
         storage_refs: Vec::new(),
         runs: vec![0; problem.derivations().len()],
+        ordered: problem.order().iter().copied().filter(|d| problem.derivation(*d).ordered).collect(),
+        ordered_done: 0,
         current: Bytes(0),
         result: Replay {
             peak: Bytes(0),
@@ -145,6 +158,12 @@ impl Machine<'_> {
             self.result.recomputes += 1;
         }
         self.runs[id.index()] += 1;
+        if derivation.ordered && self.runs[id.index()] == 1 {
+            if self.ordered.get(self.ordered_done) != Some(&id) {
+                return Err(ReplayError::OutOfOrder { step, derivation: id });
+            }
+            self.ordered_done += 1;
+        }
         match derivation.alias {
             Some(base) => self.make_view(derivation.outputs[0], base),
             None => derivation.outputs.iter().for_each(|&v| self.make_fresh(v)),

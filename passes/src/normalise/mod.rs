@@ -4,12 +4,13 @@
 //! - **Requires** a verified module.
 //! - **Guarantees** that functions reachable from the entry hold no calls
 //!   except inside composites, that no two pure operations of a block are
-//!   equal, that no pure operation is unused, and that no
+//!   equal (but for the accumulators of scatters), that no pure operation is unused, and that no
 //!   `optimization_barrier` is left: the planner decides anew what the barriers
 //!   of `jax.checkpoint` had decided.
 //! - **Complexity** linear in the module after inlining.
 //! - **Limits** [`inline::MAX_INLINED_OPS`].
 
+mod accumulators;
 mod cse;
 mod dce;
 mod fold;
@@ -45,5 +46,6 @@ pub fn normalise(module: &mut Module, keep_barriers: bool) -> Result<NormaliseSt
     let folded = fold::fold(module, keep_barriers);
     let merged = cse::merge_equal(module);
     let removed = remove_unused(module);
+    accumulators::separate_accumulators(module);
     Ok(NormaliseStats { calls_inlined, merged, folded, removed })
 }

@@ -113,6 +113,7 @@ impl Builder<'_> {
             time: planner::Micros(kernel.time.0),
             workspace: planner::Bytes(kernel.workspace.0),
             recomputable: is_recomputable(module, root),
+            ordered: !is_recomputable(module, root),
             alias: None,
         });
         self.kernels.push(kernel);

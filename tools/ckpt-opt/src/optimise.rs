@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::program::Program;
 use ckpt_ir::Module;
+use ckpt_passes::Effort;
 use ckpt_passes::cost::Device;
 use ckpt_passes::pipeline::{Optimized, Options, Outcome, optimize};
 use ckpt_passes::remat::apply::Barriers;
@@ -23,6 +24,23 @@ pub(crate) struct RematArgs {
     /// How clones are kept apart from their originals: stablehlo or none.
     #[arg(long, default_value = "stablehlo", value_parser = parse_barriers)]
     emit_barriers: Barriers,
+    #[command(flatten)]
+    effort: EffortArg,
+}
+
+/// How much work the planner may do.
+#[derive(clap::Args)]
+pub(crate) struct EffortArg {
+    /// How much work the planner may do, from 1 (a quick answer) to 5. The
+    /// plan depends on it, and on nothing that differs between machines.
+    #[arg(long = "effort", default_value_t = 3, value_parser = clap::value_parser!(u8).range(1..=5))]
+    level: u8,
+}
+
+impl EffortArg {
+    pub(crate) fn effort(&self) -> Effort {
+        Effort::new(self.level).unwrap_or_default()
+    }
 }
 
 fn parse_policy(text: &str) -> Result<Policy, PolicyError> {
@@ -43,7 +61,12 @@ impl RematArgs {
             Some(device) => device,
             None => device_file(&self.cost_model)?,
         };
-        Ok(Options { policy: self.remat.unwrap_or_default(), device, barriers: self.emit_barriers })
+        Ok(Options {
+            policy: self.remat.unwrap_or_default(),
+            device,
+            barriers: self.emit_barriers,
+            effort: self.effort.effort(),
+        })
     }
 }
 

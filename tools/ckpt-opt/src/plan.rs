@@ -2,9 +2,10 @@
 
 use crate::failure::Failure;
 use crate::input_output;
+use crate::optimise::EffortArg;
 use ckpt_passes::{Policy, PolicyError};
 use ckpt_planner::graph_file::{PlanFacts, read_graph, write_plan};
-use ckpt_planner::{Bytes, Goal, Outcome, replay, solve};
+use ckpt_planner::{Bytes, Goal, Micros, Outcome, Plan, Problem, Solution, Unmet, replay, solve};
 
 /// Arguments of `ckpt-opt plan`.
 #[derive(clap::Args)]
@@ -17,6 +18,8 @@ pub(crate) struct PlanArgs {
     /// Where the ckpt-plan/1 goes.
     #[arg(short, default_value = "-")]
     output: String,
+    #[command(flatten)]
+    effort: EffortArg,
 }
 
 fn parse_policy(text: &str) -> Result<Policy, PolicyError> {
@@ -28,7 +31,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
     let invalid = |message: String| Failure::Invalid { path: args.graph.clone(), message };
     let graph = read_graph(&input_output::read(&args.graph)?).map_err(|e| invalid(e.to_string()))?;
     let problem = &graph.problem;
-    let baseline = solve(problem, Goal::KeepAll).into_plan();
+    let baseline = Plan::without_remat(problem);
     let refused =
         |e: ckpt_planner::ReplayError| Failure::Internal(format!("plan refused by its replay: {e}"));
     let base = replay(problem, &baseline).map_err(refused)?;
@@ -45,28 +48,46 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
             return Err(Failure::Usage(format!("the policy {} needs a program with a loss", args.remat)));
         }
     };
-    let plan = match solve(problem, goal) {
-        Outcome::Met(plan) => plan,
-        Outcome::Unmet { budget, smallest, bound } => {
-            return Err(Failure::Unmet(format!(
-                "budget {budget} cannot be met: the smallest peak found is {smallest}, no plan can need less than {bound}"
-            )));
-        }
+    let Solution { plan, lower_bound, optimal } = match solve(problem, goal, args.effort.effort()) {
+        Outcome::Met(solution) => solution,
+        Outcome::Unmet(unmet) => return Err(Failure::Unmet(describe(problem, &unmet))),
     };
     let replayed = replay(problem, &plan).map_err(refused)?;
-    let lower_bound = problem.base_time();
-    let facts = PlanFacts {
-        peak: replayed.peak,
-        time: replayed.time,
-        lower_bound,
-        optimal: replayed.time <= lower_bound && !matches!(goal, Goal::SmallestPeak),
-    };
+    let facts = PlanFacts { peak: replayed.peak, time: replayed.time, lower_bound, optimal };
     let text = write_plan(&graph, &plan, facts).map_err(|e| Failure::Internal(e.to_string()))?;
     input_output::write(&args.output, text.as_bytes())?;
-    let overhead = 100.0 * (replayed.time.0 / lower_bound.0.max(f64::MIN_POSITIVE) - 1.0);
+    let percent = |time: Micros| 100.0 * (time.0 / problem.base_time().0.max(f64::MIN_POSITIVE) - 1.0);
+    let (overhead, bound) = (percent(replayed.time), percent(lower_bound));
     eprintln!(
-        "peak {} (without remat {}), overhead {overhead:.2} %, {} recomputations",
-        replayed.peak, base.peak, replayed.recomputes
+        "peak {} (without remat {}), overhead {overhead:.2} % (no plan below {bound:.2} %{}), {} recomputations",
+        replayed.peak,
+        base.peak,
+        if optimal { ", optimal" } else { "" },
+        replayed.recomputes
     );
     Ok(())
 }
+
+/// What stands in the way of a budget.
+fn describe(problem: &Problem, unmet: &Unmet) -> String {
+    let Unmet { budget, smallest, bound, infeasible, .. } = unmet;
+    let proven = if *infeasible { "" } else { " by any plan found" };
+    let place = match bound.during {
+        Some(id) => format!("while {} runs for the first time", problem.derivation(id).name),
+        None => "at the end".to_owned(),
+    };
+    let mut live: Vec<_> = bound.live.iter().filter(|(_, bytes)| bytes.0 > 0).collect();
+    live.sort_by_key(|(value, bytes)| (std::cmp::Reverse(*bytes), *value));
+    let held =
+        live.iter().take(HELD_SHOWN).map(|(v, bytes)| format!("\n  {bytes:>14} {}", problem.value(*v).name));
+    let more = live.len().saturating_sub(HELD_SHOWN);
+    let more = if more > 0 { format!("\n  and {more} more") } else { String::new() };
+    format!(
+        "budget {budget} cannot be met{proven}: the smallest peak found is {smallest}; no plan can need less than {}, held {place}:{}{more}",
+        bound.bytes,
+        held.collect::<String>()
+    )
+}
+
+/// Values listed of those that block a budget.
+const HELD_SHOWN: usize = 12;

@@ -5,6 +5,7 @@ use crate::optimise::{RematArgs, optimise};
 use crate::program::Program;
 use crate::{input_output, report};
 use ckpt_ir::text::{PrintOptions, print};
+use ckpt_passes::Policy;
 use ckpt_passes::report::text;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -47,7 +48,9 @@ pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
     }
     let options = args.remat.options()?;
     let optimized = phases.time("optimise", || optimise(&program, &module, &options))?;
-    let printed = phases.time("print", || print(&optimized.module, &print_options));
+    // Without a policy the program stays as it is written; the report is about it.
+    let output = if options.policy == Policy::None { &module } else { &optimized.module };
+    let printed = phases.time("print", || print(output, &print_options));
     input_output::write(&args.output, printed.as_bytes())?;
     if let Some(path) = &args.json {
         report::write(path, &optimized.report, &phases.seconds)?;

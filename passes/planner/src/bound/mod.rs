@@ -20,12 +20,11 @@ mod candidates;
 mod choice;
 mod closure;
 mod dual;
-#[cfg(test)]
-mod exact;
 mod flow;
 mod history;
 mod ids;
 mod instant;
+mod keep_sets;
 mod network;
 mod options;
 mod peak;
@@ -38,6 +37,7 @@ mod relaxed;
 mod tests;
 mod time;
 
+pub(crate) use keep_sets::KeepSets;
 pub use options::BoundOptions;
 pub use peak::{PeakBound, peak_bound, peak_floor};
 pub use time::{Bounds, Certificate, TimeBound, Witness, time_bound};

@@ -114,13 +114,13 @@ fn search(problem: &Problem, cost: impl Fn(u64, u64, f64) -> Option<u64>) -> Opt
 }
 
 /// The least time of any legal plan within `budget`; times must be multiples of 1/1024.
-pub(super) fn least_time(problem: &Problem, budget: Bytes) -> Option<f64> {
+pub(crate) fn least_time(problem: &Problem, budget: Bytes) -> Option<f64> {
     let units =
         search(problem, |so_far, held, time| (held <= budget.0).then_some(so_far + (time * 1024.0) as u64));
     units.map(|units| units as f64 / 1024.0)
 }
 
 /// The smallest peak of any legal plan.
-pub(super) fn least_peak(problem: &Problem) -> Option<Bytes> {
+pub(crate) fn least_peak(problem: &Problem) -> Option<Bytes> {
     search(problem, |so_far, held, _| Some(so_far.max(held))).map(Bytes)
 }

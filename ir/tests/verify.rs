@@ -4,7 +4,7 @@
 //! `// expected-error@+N {{text}}` which text an error N lines below must
 //! contain (`@-N` above, nothing for the same line); a piece without such
 //! comments must be valid. Errors and comments match one to one.
-#![allow(clippy::panic, clippy::print_stdout)]
+#![allow(clippy::panic, clippy::print_stdout, clippy::unwrap_used)]
 
 use ckpt_ir::text::{SPLIT_MARKER, parse, split_pieces};
 use ckpt_ir::{SourceText, verify};

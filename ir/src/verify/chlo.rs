@@ -9,7 +9,6 @@ use super::signature::{Row, Slot};
 use super::slots::{ANY, INT};
 use super::view::{Check, Op, Stop, invalid};
 use crate::{Attr, ElementType, OpKind as K, Type};
-use smallvec::SmallVec;
 
 /// CHLO's tensors may be unranked.
 const A: Slot = Slot::of(ANY | QUANT_AXIS | UNRANKED);
@@ -149,7 +148,10 @@ fn top_k(op: Op<'_>) -> Check {
         invalid!("operand's last dimension must be at least {k}, but got {}", op.operand(0));
     }
     *last = k;
-    let bounds = SmallVec::new();
+    let mut bounds = operand.bounds.clone();
+    if let Some(last) = bounds.last_mut() {
+        *last = DYNAMIC;
+    }
     op.infers(0, &Tensor { shape: shape.clone(), bounds: bounds.clone(), element: operand.element.clone() })?;
     op.infers(1, &Tensor { shape, bounds, element: Element::Plain(ElementType::Int(32)) })
 }

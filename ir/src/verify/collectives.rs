@@ -271,7 +271,13 @@ fn all_to_all(op: Op<'_>) -> Check {
         if shape[concat] != DYNAMIC {
             shape[concat] = shape[concat].saturating_mul(count);
         }
-        let bounds = smallvec::SmallVec::new();
+        let mut bounds = operand.bounds.clone();
+        if let Some(bound) = bounds.get_mut(split).filter(|bound| **bound != DYNAMIC) {
+            *bound /= count;
+        }
+        if let Some(bound) = bounds.get_mut(concat).filter(|bound| **bound != DYNAMIC) {
+            *bound = bound.saturating_mul(count);
+        }
         op.infers(index, &Tensor { shape, bounds, element: operand.element.clone() })?;
     }
     Ok(())

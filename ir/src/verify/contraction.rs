@@ -2,7 +2,7 @@
 
 use super::attributes::AttrKind::{DotAlgorithm, DotDims, EnumArray, String};
 use super::attributes::{AttrKind, may, must};
-use super::facts::{Shape, Tensor, dims_compatible};
+use super::facts::{DYNAMIC, Shape, Tensor, dims_compatible};
 use super::quantised;
 use super::signature::Row;
 use super::slots::{T, TA};
@@ -78,8 +78,10 @@ fn dot_general(op: Op<'_>) -> Check {
         ("contracting", &dims.lhs_contracting, &dims.rhs_contracting),
     ] {
         for (a, b) in a.iter().zip(b) {
+            let bounds = (lhs.bound(*a as usize), rhs.bound(*b as usize));
             let (a, b) = (lhs.shape[*a as usize], rhs.shape[*b as usize]);
-            if !dims_compatible(a, b) {
+            let fits = |size: i64, bound: i64| bound == DYNAMIC || size <= bound;
+            if !dims_compatible(a, b) || !fits(a, bounds.1) || !fits(b, bounds.0) {
                 invalid!("{what} dimension sizes must match for lhs/rhs, but got {a} and {b}");
             }
         }

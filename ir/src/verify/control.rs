@@ -29,6 +29,7 @@ pub(super) const ROWS: &[Row] = &[
         .check(map),
     Row::new(K::OptimizationBarrier, &[Slot::of(ANY | TOKEN).many()], &[Slot::of(ANY | TOKEN).many()])
         .relations(&[PairwiseType]),
+    Row::new(K::Return, &[CARRIED], &[]),
 ];
 
 fn case(op: Op<'_>) -> Check {
@@ -59,6 +60,13 @@ fn branches(op: Op<'_>) -> Check {
                 relations::list(first.iter().copied()),
                 relations::list(yielded.iter().copied())
             );
+        }
+    }
+    // The results may be as unspecific as the least specific branch.
+    let results: Vec<Value<'_>> = op.results().collect();
+    for branch in 0..op.data.regions.len() {
+        if all_compatible(&op.context.yielded(op.block(branch)?), &results) {
+            return Ok(());
         }
     }
     results_are(op, &first)

@@ -8,8 +8,8 @@ use super::quantised;
 use super::shape::distinct;
 use super::signature::Row;
 use super::slots::{I, T, TA};
-use super::view::{Check, Op, invalid, sizes};
-use super::windows::{WindowAttrs, output_shape, padding, windows};
+use super::view::{Check, Op, Stop, invalid, sizes};
+use super::windows::{Window, WindowAttrs, output_shape, padding, windows};
 use crate::{ConvDims as Dims, OpKind as K};
 
 const ATTRIBUTES: &[AttrRule] = &[
@@ -43,7 +43,10 @@ fn dynamic_conv(op: Op<'_>) -> Check {
     }
     match op.constant_operand(2) {
         Some(values) => shape(op, Some(values.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())),
-        None => Ok(()),
+        None => {
+            attributes(op, None)?;
+            quantised_convolution(op, op.conv_dims("dimension_numbers")?)
+        }
     }
 }
 
@@ -149,19 +152,28 @@ fn groups(op: Op<'_>, dims: &Dims) -> Check {
     Ok(())
 }
 
-/// The windows and the shape of the result.
-fn shape(op: Op<'_>, padding: Option<Vec<(i64, i64)>>) -> Check {
-    let (lhs, rhs) = (op.operand(0).tensor()?, op.operand(1).tensor()?);
-    let dims = op.conv_dims("dimension_numbers")?;
-    let pick = |shape: &Shape, dims: &[i64]| dims.iter().map(|dim| shape[*dim as usize]).collect::<Shape>();
-    let windows = windows(&WindowAttrs {
+fn pick(shape: &[i64], dims: &[i64]) -> Shape {
+    dims.iter().map(|dim| shape[*dim as usize]).collect()
+}
+
+/// The windows that the attributes describe.
+fn attributes(op: Op<'_>, padding: Option<Vec<(i64, i64)>>) -> Result<Vec<Window>, Stop> {
+    let (rhs, dims) = (op.operand(1).tensor()?, op.conv_dims("dimension_numbers")?);
+    windows(&WindowAttrs {
         dimensions: &pick(&rhs.shape, &dims.kernel_spatial),
         strides: op.array("window_strides")?,
         base_dilations: op.array("lhs_dilation")?,
         window_dilations: op.array("rhs_dilation")?,
         padding,
         reversal: op.array("window_reversal")?.map(<[i64]>::len),
-    })?;
+    })
+}
+
+/// The windows and the shape of the result.
+fn shape(op: Op<'_>, padding: Option<Vec<(i64, i64)>>) -> Check {
+    let (lhs, rhs) = (op.operand(0).tensor()?, op.operand(1).tensor()?);
+    let dims = op.conv_dims("dimension_numbers")?;
+    let windows = attributes(op, padding)?;
     let spatial = output_shape(&pick(&lhs.shape, &dims.input_spatial), &windows);
     let batch = lhs.shape[dims.input_batch as usize];
     let mut shape = Shape::from_elem(DYNAMIC, lhs.shape.len());

@@ -203,7 +203,19 @@ fn set_dimension_size(op: Op<'_>) -> Check {
     }
     dimension_in_range(op)?;
     let dimension = usize::try_from(op.int("dimension")?).unwrap_or_default();
-    let mut shape = operand.shape.clone();
-    shape[dimension] = DYNAMIC;
-    op.infers(0, &Tensor { shape, bounds: SmallVec::new(), element: operand.element.clone() })
+    let mut inferred = operand.clone();
+    if inferred.bounds.is_empty() {
+        inferred.bounds = SmallVec::from_elem(DYNAMIC, operand.shape.len());
+    }
+    let (known, size) = (&mut inferred.shape[dimension], op.constant_operand(1));
+    let bound = &mut inferred.bounds[dimension];
+    if *known != DYNAMIC {
+        *bound = *known;
+    }
+    *known = DYNAMIC;
+    // Setting a dimension to its bound makes it static.
+    if *bound != DYNAMIC && size.is_some_and(|size| size == [*bound]) {
+        *known = std::mem::replace(bound, DYNAMIC);
+    }
+    op.infers(0, &inferred)
 }

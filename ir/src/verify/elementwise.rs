@@ -158,7 +158,11 @@ fn select(op: Op<'_>) -> Check {
     if pred.rank() != 0 && !pred.shape_compatible(on_true) {
         invalid!("requires the same shape for all operands, but got {} and {}", op.operand(0), op.operand(1));
     }
-    op.infers(0, on_true)
+    let mut joined = on_true.clone();
+    match joined.join(on_false, None) {
+        Ok(()) => op.infers(0, &joined),
+        Err(dim) => invalid!("mismatched sizes of non-predicate operands in dimension {dim}"),
+    }
 }
 
 /// Tolerances are not negative, and are zero where the mode asks for none.

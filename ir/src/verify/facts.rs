@@ -149,6 +149,38 @@ impl Tensor {
         dynamic == 1 && bounded == 1
     }
 
+    /// The bound of a dimension, [`DYNAMIC`] without one.
+    pub(super) fn bound(&self, dim: usize) -> i64 {
+        self.bounds.get(dim).copied().unwrap_or(DYNAMIC)
+    }
+
+    /// Takes over what `other` knows of the shape; the first dimension in which
+    /// they disagree, the rank for different ranks. Dimension `except` may differ.
+    pub(super) fn join(&mut self, other: &Self, except: Option<usize>) -> Result<(), usize> {
+        if self.shape.len() != other.shape.len() {
+            return Err(self.shape.len());
+        }
+        if self.bounds.is_empty() && !other.bounds.is_empty() {
+            self.bounds = SmallVec::from_elem(DYNAMIC, self.shape.len());
+        }
+        for dim in (0..self.shape.len()).filter(|dim| Some(*dim) != except) {
+            if !dims_compatible(self.shape[dim], other.shape[dim]) {
+                return Err(dim);
+            }
+            if self.shape[dim] == DYNAMIC {
+                self.shape[dim] = other.shape[dim];
+            }
+            let (bound, known) = (other.bound(dim), self.bound(dim));
+            if bound != DYNAMIC && (known == DYNAMIC || bound < known) {
+                self.bounds[dim] = bound;
+            }
+            if self.bound(dim) != DYNAMIC && self.shape[dim] > self.bound(dim) {
+                return Err(dim);
+            }
+        }
+        Ok(())
+    }
+
     /// Compatible shapes and bounds.
     pub(super) fn shape_compatible(&self, other: &Self) -> bool {
         let fits = |shape: &[i64], bounds: &[i64]| {

@@ -183,17 +183,19 @@ fn gather_shape(op: Op<'_>, slice_sizes: Option<&[i64]>) -> Check {
         |dim: &i64| dims.collapsed_slice_dims.contains(dim) || dims.operand_batching_dims.contains(dim);
     let mut offsets = (0..operand.rank()).filter(|dim| !dropped(dim));
     let mut batches = (0..indices.rank()).filter(|dim| *dim != vector);
-    let shape: Shape = (0..rank)
-        .map(|dim| {
-            if dims.offset_dims.contains(&dim) {
-                let dim = offsets.next().unwrap_or(-1);
-                slice_sizes.map_or(DYNAMIC, |sizes| size(sizes, dim))
-            } else {
-                size(&indices.shape, batches.next().unwrap_or(-1))
-            }
-        })
-        .collect();
-    op.infers(0, &Tensor { shape, bounds: SmallVec::new(), element: operand.element.clone() })
+    let (mut shape, mut bounds) = (Shape::new(), SmallVec::new());
+    for dim in 0..rank {
+        if dims.offset_dims.contains(&dim) {
+            let dim = offsets.next().unwrap_or(-1);
+            shape.push(slice_sizes.map_or(DYNAMIC, |sizes| size(sizes, dim)));
+            bounds.push(DYNAMIC);
+        } else {
+            let dim = batches.next().unwrap_or(-1);
+            shape.push(size(&indices.shape, dim));
+            bounds.push(size(&indices.bounds, dim));
+        }
+    }
+    op.infers(0, &Tensor { shape, bounds, element: operand.element.clone() })
 }
 
 fn gather(op: Op<'_>) -> Check {

@@ -2,13 +2,12 @@
 
 use super::attributes::AttrKind::{Bool, Enum, I64Array};
 use super::attributes::{may, must};
-use super::facts::{Element, Tensor, dims_compatible, shapes_compatible};
+use super::facts::{DYNAMIC, Element, Tensor, dims_compatible, shapes_compatible};
 use super::signature::Relation::CompatibleElement;
 use super::signature::Row;
 use super::slots::{FC, FCQ};
 use super::view::{Check, Op, invalid, sizes};
 use crate::{ElementType, OpKind as K};
-use smallvec::SmallVec;
 
 const TRANSPOSES: &[&str] = &["TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"];
 
@@ -117,7 +116,11 @@ fn fft(op: Op<'_>) -> Check {
         }
         shape[innermost] = last;
     }
-    op.infers(0, &Tensor { shape, bounds: SmallVec::new(), element })
+    let mut bounds = operand.bounds.clone();
+    if let Some(last) = bounds.last_mut().filter(|_| kind == "RFFT" || kind == "IRFFT") {
+        *last = DYNAMIC;
+    }
+    op.infers(0, &Tensor { shape, bounds, element })
 }
 
 /// The element type of a transform's result.

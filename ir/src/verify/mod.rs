@@ -114,6 +114,15 @@ fn types(op: Op<'_>) -> Check {
             invalid!("result type {result} is not valid: {defect}");
         }
     }
+    for region in &op.data.regions {
+        for &block in &op.module().region(*region).blocks {
+            for argument in op.context.arguments(block) {
+                if let Some(defect) = &argument.facts.defect {
+                    invalid!("type {argument} of a block argument is not valid: {defect}");
+                }
+            }
+        }
+    }
     Ok(())
 }
 

@@ -10,7 +10,7 @@ pub(super) fn check(op: Op<'_>, relation: Relation) -> Check {
     let operands = || op.operands();
     let all = || op.operands().chain(op.results());
     match relation {
-        R::SameShape if !agree(all(), shapes) => {
+        R::SameShape if !joinable(all()) => {
             invalid!("requires the same shape for all operands and results, but got {}", list(all()))
         }
         R::SameElement if !agree(all(), |a, b| elements(a, b, PartialEq::eq)) => {
@@ -28,7 +28,7 @@ pub(super) fn check(op: Op<'_>, relation: Relation) -> Check {
         R::CompatibleOperandElement if !agree(operands(), |a, b| elements(a, b, Element::compatible)) => {
             invalid!("requires compatible element types for all operands, but got {}", list(operands()))
         }
-        R::CompatibleType if !agree(all(), compatible) => {
+        R::CompatibleType if !(agree(all(), compatible) && joinable(all())) => {
             invalid!("requires compatible types for all operands and results, but got {}", list(all()))
         }
         R::PairwiseType => pairwise(op, "type", |a, b| a.ty == b.ty),
@@ -44,6 +44,20 @@ fn agree<'m>(
 ) -> bool {
     let Some(first) = values.next() else { return true };
     values.all(|value| value.ty == first.ty || agree(first, value))
+}
+
+/// Whether one shape is compatible with all values' shapes.
+fn joinable<'m>(mut values: impl Iterator<Item = Value<'m>>) -> bool {
+    let Some(first) = values.next() else { return true };
+    let mut joined = None;
+    values.filter(|value| value.ty != first.ty).all(|value| {
+        match (&first.facts.tensor, &value.facts.tensor) {
+            (Some(first), Some(tensor)) => {
+                joined.get_or_insert_with(|| first.clone()).join(tensor, None).is_ok()
+            }
+            _ => true,
+        }
+    })
 }
 
 fn pairwise(op: Op<'_>, what: &str, agree: impl Fn(Value<'_>, Value<'_>) -> bool) -> Check {

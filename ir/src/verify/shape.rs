@@ -3,7 +3,7 @@
 use super::attributes::AttrKind::{Elements, I64Array, I64NonNegative};
 use super::attributes::must;
 use super::facts::class::QUANT_AXIS;
-use super::facts::{Element, Shape, Tensor, dims_compatible};
+use super::facts::{DYNAMIC, Element, Tensor, dims_compatible};
 use super::quantised;
 use super::signature::Relation::{CompatibleElement, SameElement};
 use super::signature::{Row, Slot};
@@ -155,29 +155,38 @@ fn concatenate(op: Op<'_>) -> Check {
         invalid!("dimension {dimension} is out-of-bounds for input rank {rank}");
     }
     let dimension = usize::try_from(dimension).unwrap_or_default();
-    let mut shape: Shape = first.shape.clone();
+    let mut joined = first.clone();
     for (index, operand) in op.operands().enumerate().skip(1) {
         let operand = operand.tensor()?;
         if operand.rank() != rank {
             invalid!("operands (0) and ({index}) do not match rank: {rank} vs {}", operand.rank());
         }
-        for (dim, (known, &size)) in shape.iter_mut().zip(&operand.shape).enumerate() {
-            use super::facts::DYNAMIC;
-            if dim == dimension {
-                *known =
-                    if *known == DYNAMIC || size == DYNAMIC { DYNAMIC } else { known.saturating_add(size) };
-            } else if !dims_compatible(*known, size) {
-                let (a, b) = (sizes(&first.shape), sizes(&operand.shape));
-                invalid!(
-                    "shapes of operand (0) and ({index}) are not compatible at non-concat index {dim}: \
-                     ({a}) != ({b})"
-                );
-            } else if *known == DYNAMIC {
-                *known = size;
-            }
+        let (size, bound) = concatenated(&joined, operand, dimension);
+        if let Err(dim) = joined.join(operand, Some(dimension)) {
+            let (a, b) = (sizes(&joined.shape), sizes(&operand.shape));
+            invalid!(
+                "shapes of operand (0) and ({index}) are not compatible at non-concat index {dim}: ({a}) != ({b})"
+            );
+        }
+        joined.shape[dimension] = size;
+        if let Some(slot) = joined.bounds.get_mut(dimension) {
+            *slot = bound;
         }
     }
-    op.infers(0, &Tensor { shape, bounds: SmallVec::new(), element: first.element.clone() })
+    op.infers(0, &joined)
+}
+
+/// Size and bound of two tensors side by side.
+fn concatenated(a: &Tensor, b: &Tensor, dim: usize) -> (i64, i64) {
+    let (left, right) = (a.shape[dim], b.shape[dim]);
+    if left != DYNAMIC && right != DYNAMIC {
+        return (left.saturating_add(right), DYNAMIC);
+    }
+    let limit = |tensor: &Tensor, size: i64| if size == DYNAMIC { tensor.bound(dim) } else { size };
+    match (limit(a, left), limit(b, right)) {
+        (DYNAMIC, _) | (_, DYNAMIC) => (DYNAMIC, DYNAMIC),
+        (left, right) => (DYNAMIC, left.saturating_add(right)),
+    }
 }
 
 fn bitcast_convert(op: Op<'_>) -> Check {
@@ -201,7 +210,7 @@ fn bitcast_convert(op: Op<'_>) -> Check {
             )
         };
         let wanted = last.checked_mul(i64::from(small_bits));
-        if last != super::facts::DYNAMIC && wanted != Some(i64::from(big_bits)) {
+        if last != DYNAMIC && wanted != Some(i64::from(big_bits)) {
             invalid!(
                 "requires compatible bit widths. Got: {operand} and {result}, but {small_bits} * {last} != {big_bits}"
             );

@@ -237,6 +237,9 @@ fn blocks(op: Op<'_>) -> Check {
             if !last.is_some_and(|kind| kind.is_terminator() || kind == OpKind::Unknown) {
                 invalid!("expects region #{index} to end with a terminator, such as 'stablehlo.return'");
             }
+            if last == Some(OpKind::FuncReturn) && op.kind() != OpKind::Func {
+                invalid!("expects regions to end with 'stablehlo.return', found 'func.return'");
+            }
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! CHLO, the client dialect that JAX prints beside StableHLO.
 
-use super::attributes::AttrKind::{Any, I64, I64Array};
+use super::attributes::AttrKind::{Any, Array, Elements, I64, I64Array};
 use super::attributes::{AttrRule, may, must};
 use super::facts::class::{COMPLEX, FLOAT, PRED, QUANT_AXIS, UNRANKED};
 use super::facts::{DYNAMIC, Element, Shape, Tensor};
@@ -64,6 +64,13 @@ pub(super) const ROWS: &[Row] = &[
     binary(K::ChloPolygamma, &[F, F], &[F]),
     binary(K::ChloZeta, &[F, F], &[F]),
     Row::new(K::ChloTopK, &[A], &[A, A]).attributes(&[must("k", I64)]).check(top_k),
+    Row::new(K::ChloRaggedDot, &[A, A, I], &[A])
+        .attributes(&[must("ragged_dot_dimension_numbers", Any), may("precision_config", Array)])
+        .check(super::ragged_dot::ragged_dot),
+    Row::new(K::ChloConstant, &[], &[Slot::of(ANY).fixed()])
+        .attributes(&[must("value", Elements)])
+        .check(super::shape::constant),
+    Row::new(K::ChloBroadcastSelect, &[Slot::of(PRED), A, A], &[A]).check(broadcast_select),
     Row::new(K::ChloConstantLike, &[A], &[A])
         .relations(&[SameShape])
         .attributes(&[must("value", Any)])
@@ -135,6 +142,19 @@ fn broadcasting(op: Op<'_>) -> Check {
         invalid!("mismatched operand types: {lhs} and {rhs}");
     }
     match along(op, &a.shape, &b.shape)? {
+        Some(shape) => op.infers_shape(0, &shape),
+        None => Ok(()),
+    }
+}
+
+fn broadcast_select(op: Op<'_>) -> Check {
+    let (on_true, on_false) = (op.operand(1), op.operand(2));
+    let (a, b) = (on_true.tensor()?, on_false.tensor()?);
+    if !a.element.compatible(&b.element) {
+        invalid!("mismatched operand types: {on_true} and {on_false}");
+    }
+    let pred = op.operand(0).tensor()?;
+    match numpy(&a.shape, &b.shape).and_then(|shape| numpy(&shape, &pred.shape)) {
         Some(shape) => op.infers_shape(0, &shape),
         None => Ok(()),
     }

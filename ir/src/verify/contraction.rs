@@ -7,7 +7,7 @@ use super::quantised;
 use super::signature::Row;
 use super::slots::{T, TA};
 use super::view::{Check, Op, invalid};
-use crate::{Attr, ElementType, Module, OpKind as K, Type, TypeId};
+use crate::{Attr, DotDims as Dims, ElementType, Module, OpKind as K, Type, TypeId};
 
 /// Values of `precision_config`.
 pub(super) const PRECISIONS: AttrKind =
@@ -60,12 +60,34 @@ fn dot(op: Op<'_>) -> Check {
 
 fn dot_general(op: Op<'_>) -> Check {
     precision_config(op)?;
-    let (lhs, rhs) = (op.operand(0).tensor()?, op.operand(1).tensor()?);
     let dims = op.dot_dims("dot_dimension_numbers")?;
-    for (what, a, b) in [
+    dimensions(op, dims)?;
+    let (lhs, rhs) = (op.operand(0).tensor()?, op.operand(1).tensor()?);
+    let mut shape: Shape = dims.lhs_batching.iter().map(|dim| lhs.shape[*dim as usize]).collect();
+    shape.extend(free(lhs, &dims.lhs_batching, &dims.lhs_contracting));
+    shape.extend(free(rhs, &dims.rhs_batching, &dims.rhs_contracting));
+    op.infers_shape(0, &shape)?;
+    algorithm(op)?;
+    if quantised::any(&[lhs, rhs, op.result(0).tensor()?]) {
+        quantised_dot(op, &dims.rhs_contracting)?;
+    }
+    Ok(())
+}
+
+/// Sizes of the dimensions that are neither batching nor contracted.
+pub(super) fn free(tensor: &Tensor, batching: &[i64], contracting: &[i64]) -> Shape {
+    let kept = |dim: &i64| !batching.contains(dim) && !contracting.contains(dim);
+    (0..tensor.rank()).filter(kept).map(|dim| tensor.shape[dim as usize]).collect()
+}
+
+/// Dimension numbers pair up, are distinct, in range, and of equal sizes.
+pub(super) fn dimensions(op: Op<'_>, dims: &Dims) -> Check {
+    let (lhs, rhs) = (op.operand(0).tensor()?, op.operand(1).tensor()?);
+    let pairs = [
         ("batching", &dims.lhs_batching, &dims.rhs_batching),
         ("contracting", &dims.lhs_contracting, &dims.rhs_contracting),
-    ] {
+    ];
+    for (what, a, b) in pairs {
         if a.len() != b.len() {
             let (a, b) = (a.len(), b.len());
             invalid!("lhs and rhs should have the same number of {what} dimensions, but have {a} and {b}");
@@ -73,10 +95,7 @@ fn dot_general(op: Op<'_>) -> Check {
     }
     side("lhs", lhs, &dims.lhs_batching, &dims.lhs_contracting)?;
     side("rhs", rhs, &dims.rhs_batching, &dims.rhs_contracting)?;
-    for (what, a, b) in [
-        ("batching", &dims.lhs_batching, &dims.rhs_batching),
-        ("contracting", &dims.lhs_contracting, &dims.rhs_contracting),
-    ] {
+    for (what, a, b) in pairs {
         for (a, b) in a.iter().zip(b) {
             let bounds = (lhs.bound(*a as usize), rhs.bound(*b as usize));
             let (a, b) = (lhs.shape[*a as usize], rhs.shape[*b as usize]);
@@ -85,18 +104,6 @@ fn dot_general(op: Op<'_>) -> Check {
                 invalid!("{what} dimension sizes must match for lhs/rhs, but got {a} and {b}");
             }
         }
-    }
-    let free = |tensor: &Tensor, batching: &[i64], contracting: &[i64]| {
-        let kept = |dim: &i64| !batching.contains(dim) && !contracting.contains(dim);
-        (0..tensor.rank()).filter(kept).map(|dim| tensor.shape[dim as usize]).collect::<Shape>()
-    };
-    let mut shape: Shape = dims.lhs_batching.iter().map(|dim| lhs.shape[*dim as usize]).collect();
-    shape.extend(free(lhs, &dims.lhs_batching, &dims.lhs_contracting));
-    shape.extend(free(rhs, &dims.rhs_batching, &dims.rhs_contracting));
-    op.infers_shape(0, &shape)?;
-    algorithm(op)?;
-    if quantised::any(&[lhs, rhs, op.result(0).tensor()?]) {
-        quantised_dot(op, &dims.rhs_contracting)?;
     }
     Ok(())
 }

@@ -222,10 +222,13 @@ impl Facts {
         Self { class, tensor: None, parts: Vec::new(), held: Vec::new(), defect: None }
     }
 
-    fn of_tensor(tensor: Tensor) -> Self {
+    fn of_tensor(mut tensor: Tensor) -> Self {
         let bad_axis = tensor.element.quant().is_some_and(|quant| !quant.fits(&tensor.shape));
         let class = if bad_axis { class::BAD } else { tensor.element.class() };
         let defect = bounds_defect(&tensor);
+        if defect.is_some() {
+            tensor.bounds.clear();
+        }
         Self { class, tensor: Some(tensor), parts: Vec::new(), held: Vec::new(), defect }
     }
 }

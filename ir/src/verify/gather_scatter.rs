@@ -7,6 +7,7 @@ use super::facts::{DYNAMIC, Shape, Tensor, dims_compatible};
 use super::reduction::{Reducer, reducer};
 use super::shape::distinct;
 use super::signature::Regions::Exactly;
+use super::signature::Relation::FirstElement;
 use super::signature::{Row, Slot};
 use super::slots::{I, INT, T, TS};
 use super::view::{Check, Op, invalid, sizes};
@@ -15,6 +16,7 @@ use smallvec::SmallVec;
 
 pub(super) const ROWS: &[Row] = &[
     Row::new(K::Gather, &[T, I], &[T])
+        .relations(&[FirstElement])
         .attributes(&[
             must("dimension_numbers", GatherDims),
             must("slice_sizes", I64Array),

@@ -27,6 +27,7 @@ mod misc;
 mod movement;
 mod quant;
 mod quantised;
+mod ragged_dot;
 mod reduction;
 mod relations;
 mod shape;

@@ -4,7 +4,7 @@ use super::attributes::AttrKind::I64Array;
 use super::attributes::must;
 use super::facts::{DYNAMIC, Shape, Tensor};
 use super::shape::distinct;
-use super::signature::Relation::SameElement;
+use super::signature::Relation::{FirstElement, SameElement};
 use super::signature::{Row, Slot};
 use super::slots::{ANY, SCALAR_INT, T};
 use super::view::{Check, Op, Value, invalid, sizes};
@@ -33,9 +33,12 @@ pub(super) const ROWS: &[Row] = &[
         ])
         .check(slice),
     Row::new(K::DynamicSlice, &[T, SCALAR_INT.many()], &[T])
+        .relations(&[FirstElement])
         .attributes(&[must("slice_sizes", I64Array)])
         .check(dynamic_slice),
-    Row::new(K::DynamicUpdateSlice, &[T, T, SCALAR_INT.many()], &[T]).check(dynamic_update_slice),
+    Row::new(K::DynamicUpdateSlice, &[T, T, SCALAR_INT.many()], &[T])
+        .relations(&[FirstElement])
+        .check(dynamic_update_slice),
 ];
 
 /// Attributes that list one value per dimension have one length.

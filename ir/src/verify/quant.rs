@@ -4,7 +4,7 @@ use super::facts::{DYNAMIC, Element, Shape};
 use crate::ElementType;
 
 /// `!quant.uniform<storage<min:max>:expressed:axis, scale:zero_point>`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub(super) struct Quant {
     /// The integer type that holds it.
     pub(super) storage: ElementType,
@@ -20,17 +20,25 @@ pub(super) struct Quant {
     pub(super) text: Box<str>,
 }
 
+/// Equal types may be written differently.
+impl PartialEq for Quant {
+    fn eq(&self, other: &Self) -> bool {
+        self.compatible(other) && self.axis == other.axis && self.steps == other.steps
+    }
+}
+
 impl Quant {
     /// Widths of storage, a floating-point expressed type, zero points in the
     /// range of the storage, positive scales (specification, "Types").
     pub(super) fn is_sound(&self) -> bool {
         let width = matches!(self.storage.bit_width(), 2 | 4 | 8 | 16 | 32);
         let (min, max) = self.range;
+        let (least, most) = full_range(self.storage);
         let steps = self
             .steps
             .iter()
             .all(|(scale, zero)| scale.is_finite() && *scale > 0.0 && (min..=max).contains(zero));
-        width && self.expressed.is_float() && min <= max && steps
+        width && self.expressed.is_float() && least <= min && min <= max && max <= most && steps
     }
 
     /// Whether the axis is one of the shape and has one scale per slice.

@@ -13,10 +13,10 @@ pub(super) fn check(op: Op<'_>, relation: Relation) -> Check {
         R::SameShape if !joinable(all()) => {
             invalid!("requires the same shape for all operands and results, but got {}", list(all()))
         }
-        R::SameElement if !agree(all(), |a, b| elements(a, b, PartialEq::eq)) => {
+        R::SameElement if !agree(all(), same_elements) => {
             invalid!("requires the same element type for all operands and results, but got {}", list(all()))
         }
-        R::SameOperandElement if !agree(operands(), |a, b| elements(a, b, PartialEq::eq)) => {
+        R::SameOperandElement if !agree(operands(), same_elements) => {
             invalid!("requires the same element type for all operands, but got {}", list(operands()))
         }
         R::CompatibleElement if !agree(all(), |a, b| elements(a, b, Element::compatible)) => {
@@ -31,8 +31,15 @@ pub(super) fn check(op: Op<'_>, relation: Relation) -> Check {
         R::CompatibleType if !(agree(all(), compatible) && joinable(all())) => {
             invalid!("requires compatible types for all operands and results, but got {}", list(all()))
         }
+        R::FirstElement if !agree(operands().take(1).chain(op.results().take(1)), same_elements) => {
+            invalid!(
+                "failed to verify that all of {{operand, result}} have same element type: {} and {}",
+                op.operand(0),
+                op.result(0)
+            )
+        }
         R::PairwiseType => pairwise(op, "type", |a, b| a.ty == b.ty),
-        R::PairwiseElement => pairwise(op, "element type", |a, b| elements(a, b, PartialEq::eq)),
+        R::PairwiseElement => pairwise(op, "element type", same_elements),
         _ => Ok(()),
     }
 }
@@ -89,6 +96,11 @@ pub(super) fn elements(a: Value<'_>, b: Value<'_>, same: impl Fn(&Element, &Elem
         (Some(a), Some(b)) => same(&a.element, &b.element),
         _ => true,
     }
+}
+
+/// Equal element types; values that are no ranked tensors pass.
+fn same_elements(a: Value<'_>, b: Value<'_>) -> bool {
+    elements(a, b, PartialEq::eq)
 }
 
 /// Compatible types for type inference.

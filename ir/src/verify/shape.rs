@@ -42,7 +42,7 @@ pub(super) const ROWS: &[Row] = &[
 
 /// The literal has the type of the result; a quantised result has the integers
 /// that store it.
-fn constant(op: Op<'_>) -> Check {
+pub(super) fn constant(op: Op<'_>) -> Check {
     let Some(crate::Attr::Dense(dense)) = op.attr("value") else { return Ok(()) };
     let value = op.context.of_type(dense.ty);
     if value.ty == op.result(0).ty {

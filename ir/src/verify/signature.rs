@@ -138,6 +138,8 @@ pub(super) enum Relation {
     CompatibleOperandElement,
     /// Compatible types of all operands and results.
     CompatibleType,
+    /// Equal element types of the first operand and the first result.
+    FirstElement,
     /// As many operands as results, of equal types.
     PairwiseType,
     /// As many operands as results, of equal element types.

@@ -113,7 +113,10 @@ impl<'m> Structure<'m> {
     }
 
     fn call(&self, op: Op<'_>) -> Check {
-        let Some(name) = symbol(op, "callee") else { invalid!("requires attribute 'callee'") };
+        if op.attr("callee").is_none() {
+            invalid!("requires attribute 'callee'");
+        }
+        let Some(name) = symbol(op, "callee") else { return Ok(()) };
         let Some(&callee) = self.functions.get(name) else {
             // A callee in a nested module is looked up there by MLIR; only the
             // functions of the top-level module are known here.

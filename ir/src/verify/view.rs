@@ -149,7 +149,10 @@ impl<'m> Op<'m> {
             return None;
         }
         match self.module().attr(constant, "value")? {
-            Attr::Dense(dense) => super::attributes::integers(self.module(), dense),
+            // A literal of another type is refused at the constant.
+            Attr::Dense(dense) if dense.ty == self.operand(index).ty => {
+                super::attributes::integers(self.module(), dense)
+            }
             _ => None,
         }
     }

@@ -32,6 +32,8 @@ pub(super) enum AttrKind {
     ConvDims,
     DotAlgorithm,
     Channel,
+    /// Groups of devices: a literal, or axes of a mesh.
+    ReplicaGroups,
     /// An enumeration of StableHLO: its kind and its values.
     Enum(&'static str, &'static [&'static str]),
     /// An array of such.
@@ -60,7 +62,7 @@ pub(super) const fn may(name: &'static str, kind: AttrKind) -> AttrRule {
 }
 
 impl AttrRule {
-    /// Presence and kind. Attributes that are kept as text pass.
+    /// Presence and kind. Attributes of other dialects, kept as text, pass.
     pub(super) fn check(&self, op: Op<'_>) -> Check {
         let name = self.name;
         let Some(id) = op.module().attr_id(op.id, name) else {
@@ -70,7 +72,11 @@ impl AttrRule {
             return Ok(());
         };
         let attr = op.module().attrs.get(id);
-        if matches!(attr, Attr::Opaque(_)) || self.kind.admits(op.module(), attr) {
+        let foreign = match attr {
+            Attr::Opaque(text) => !op.module().names.get(*text).starts_with("#stablehlo."),
+            _ => false,
+        };
+        if foreign || self.kind.admits(op.module(), attr) {
             return Ok(());
         }
         let given = text::attribute_text(op.module(), id);
@@ -108,6 +114,12 @@ impl AttrKind {
                 }
                 _ => false,
             },
+            Self::ReplicaGroups => match attr {
+                Attr::Opaque(text) => {
+                    module.names.get(*text).starts_with("#stablehlo.replica_group_mesh_axes")
+                }
+                other => Self::I64Elements.admits(module, other),
+            },
             Self::Bool => matches!(attr, Attr::Bool(_)),
             Self::Unit => matches!(attr, Attr::Unit),
             Self::F32 => matches!(attr, Attr::Float { ty, .. } if is_scalar(module, *ty, E::F32)),
@@ -142,6 +154,7 @@ impl AttrKind {
             Self::I64Array => "i64 dense array attribute",
             Self::BoolArray => "i1 dense array attribute",
             Self::I64Elements => "64-bit signless integer elements attribute",
+            Self::ReplicaGroups => "64-bit signless integer elements attribute, or mesh and axes",
             Self::Bool => "bool attribute",
             Self::Unit => "unit attribute",
             Self::F32 => "32-bit float attribute",

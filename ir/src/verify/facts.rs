@@ -270,10 +270,19 @@ fn plain(module: &Module, tensor: &TensorType) -> Tensor {
     };
     let bounds = match tensor.encoding.map(|encoding| module.attrs.get(encoding)) {
         Some(Attr::Bounds(bounds)) => bounds.iter().map(|bound| bound.unwrap_or(DYNAMIC)).collect(),
+        Some(Attr::Opaque(text)) => older_bounds(module.names.get(*text)),
         _ => SmallVec::new(),
     };
     let shape = tensor.shape.iter().map(size).collect();
     Tensor { shape, bounds, element: Element::Plain(tensor.element) }
+}
+
+/// `#stablehlo.type_extensions<bounds = [3, ?]>`, the older spelling of bounds.
+fn older_bounds(text: &str) -> SmallVec<[i64; 2]> {
+    let inside = text.strip_prefix("#stablehlo.type_extensions<").and_then(|rest| rest.split_once('['));
+    let list = inside.and_then(|(_, rest)| rest.split_once(']')).map_or("", |(list, _)| list);
+    let bounds = list.split(',').map(str::trim).filter(|bound| !bound.is_empty());
+    bounds.map(|bound| bound.parse().ok().filter(|bound| *bound >= 0).unwrap_or(DYNAMIC)).collect()
 }
 
 /// A type that the data model keeps as text.

@@ -5,7 +5,7 @@ use super::attributes::AttrKind::{
 };
 use super::attributes::{AttrRule, may, must};
 use super::control::results_are;
-use super::facts::class::{FLOAT, FUTURE, PRED, QUANT_AXIS, TOKEN, TUPLE};
+use super::facts::class::{FLOAT, FUTURE, PRED, QUANT_AXIS, TOKEN, TUPLE, UNKNOWN};
 use super::facts::{DYNAMIC, Element, Shape, Tensor};
 use super::signature::Regions::{Any, Exactly};
 use super::signature::{Row, Slot};
@@ -232,7 +232,7 @@ fn async_start(op: Op<'_>) -> Check {
     let (wanted, future) = (value.tensor()?, op.result(0));
     match &future.facts.held[..] {
         [held] if held.shape_compatible(wanted) && held.element.compatible(&wanted.element) => Ok(()),
-        _ if future.facts.defect.is_some() => Ok(()),
+        _ if future.facts.defect.is_some() || future.facts.class & UNKNOWN != 0 => Ok(()),
         _ => invalid!(
             "inferred type(s) '!stablehlo.future<{}>' are incompatible with return type(s) of operation {future}",
             op.quoted(wanted).trim_matches('\'')
@@ -243,6 +243,7 @@ fn async_start(op: Op<'_>) -> Check {
 fn async_done(op: Op<'_>) -> Check {
     match &op.operand(0).facts.held[..] {
         [held] => op.infers(0, held),
+        _ if op.operand(0).facts.class & UNKNOWN != 0 => Ok(()),
         held => invalid!("future must have exactly one type parameter, but got {}", held.len()),
     }
 }

@@ -37,6 +37,11 @@ const LEVELS: [Limits; 5] = [
     },
 ];
 
+/// Stores from which a problem counts as large, and how many evictions a round
+/// of improvement is worth there.
+const LARGE: usize = 3_000;
+const ROUND_COST: usize = 16;
+
 impl Effort {
     /// The level, from 1 (a quick answer) to 5; `None` outside.
     #[must_use]
@@ -52,7 +57,9 @@ impl Effort {
     pub(crate) fn improvement(self, stores: usize) -> Improvement {
         let Limits { rounds, visits, .. } = *self.limits();
         let evictions = visits / stores.max(1);
-        Improvement { rounds: rounds.min(evictions), evictions }
+        // A round looks at all repetitions, whatever it evicts.
+        let rounds = if stores >= LARGE { rounds.min(evictions / ROUND_COST) } else { rounds.min(evictions) };
+        Improvement { rounds, evictions }
     }
 
     /// States that the exact search may look at.

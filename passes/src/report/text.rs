@@ -34,13 +34,18 @@ pub fn verdict(report: &Report) -> String {
         "peak {} (without remat {}) · overhead {:.2} % (proven lower bound {:.2} %, gap {:.2}) · {} kept, {} recomputed",
         human(report.peak),
         human(report.baseline_peak),
-        report.overhead_percent(),
-        report.lower_bound_percent(),
-        report.overhead_percent() - report.lower_bound_percent(),
+        percent(report.overhead_percent()),
+        percent(report.lower_bound_percent()),
+        percent(report.overhead_percent() - report.lower_bound_percent()),
         report.kept(),
         report.recomputed(),
     );
     line
+}
+
+/// Hundredths, without the sign that rounding leaves before a zero.
+fn percent(value: f64) -> f64 {
+    (value * 100.0).round() / 100.0 + 0.0
 }
 
 /// The whole report. `place` says where a value comes from.

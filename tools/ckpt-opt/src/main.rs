@@ -8,8 +8,10 @@ mod npz;
 mod optimise;
 mod plan;
 mod program;
+mod progress;
 mod random;
 mod report;
+mod reproducer;
 mod run;
 mod transform;
 
@@ -43,15 +45,17 @@ enum Command {
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
-    let outcome = match &cli.command {
+    let work = || match &cli.command {
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Plan(args)) => plan::run(args),
         Some(Command::Run(args)) => run::run(args),
         None => transform::run(&cli.transform),
     };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => report_failure(&failure),
+    match std::panic::catch_unwind(work) {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(failure)) => report_failure(&failure),
+        // The panic's message and place are on standard error already.
+        Err(_) => report_failure(&Failure::Internal("a panic, see above".to_owned())),
     }
 }
 
@@ -60,6 +64,12 @@ fn report_failure(failure: &Failure) -> ExitCode {
         // Diagnostics carry their own `file:line:col: error:`.
         Failure::Diagnostics { rendered, .. } | Failure::CheckFailed(rendered) => eprint!("{rendered}"),
         failure => eprintln!("ckpt-opt: error: {failure}"),
+    }
+    if matches!(failure, Failure::Internal(_)) {
+        eprintln!("this is a defect of ckpt-opt, not of the input; nothing was written");
+        if let Some(path) = reproducer::write() {
+            eprintln!("please report it with {}, which holds the input and the command line", path.display());
+        }
     }
     ExitCode::from(failure.exit_code())
 }

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::program::Program;
+use crate::progress;
 use ckpt_ir::Module;
 use ckpt_passes::Effort;
 use ckpt_passes::cost::Device;
@@ -83,7 +84,8 @@ pub(crate) fn optimise(
     module: &Module,
     options: &Options,
 ) -> Result<Box<Optimized>, Failure> {
-    match optimize(module.clone(), options).map_err(|error| program.refuse(module, &error))? {
+    let optimized = progress::during("planning", || optimize(module.clone(), options));
+    match optimized.map_err(|error| program.refuse(module, &error))? {
         Outcome::Met(optimized) => Ok(optimized),
         Outcome::Unmet(unmet) => Err(Failure::Unmet(text::unmet(&unmet, &|_| String::new()))),
     }

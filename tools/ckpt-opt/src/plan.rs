@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::input_output;
 use crate::optimise::EffortArg;
+use crate::progress;
 use ckpt_passes::{Policy, PolicyError};
 use ckpt_planner::graph_file::{PlanFacts, read_graph, write_plan};
 use ckpt_planner::{Bytes, Goal, Micros, Outcome, Plan, Problem, Solution, Unmet, replay, solve};
@@ -48,10 +49,11 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
             return Err(Failure::Usage(format!("the policy {} needs a program with a loss", args.remat)));
         }
     };
-    let Solution { plan, lower_bound, optimal } = match solve(problem, goal, args.effort.effort()) {
-        Outcome::Met(solution) => solution,
-        Outcome::Unmet(unmet) => return Err(Failure::Unmet(describe(problem, &unmet))),
-    };
+    let Solution { plan, lower_bound, optimal } =
+        match progress::during("planning", || solve(problem, goal, args.effort.effort())) {
+            Outcome::Met(solution) => solution,
+            Outcome::Unmet(unmet) => return Err(Failure::Unmet(describe(problem, &unmet))),
+        };
     let replayed = replay(problem, &plan).map_err(refused)?;
     let facts = PlanFacts { peak: replayed.peak, time: replayed.time, lower_bound, optimal };
     let text = write_plan(&graph, &plan, facts).map_err(|e| Failure::Internal(e.to_string()))?;

@@ -1,7 +1,7 @@
 //! Reading programs, and placing what passes say of them.
 
 use crate::failure::Failure;
-use crate::input_output;
+use crate::{input_output, reproducer};
 use ckpt_ir::text::{SPLIT_MARKER, parse, split_pieces, text_of};
 use ckpt_ir::{Diagnostic, DiagnosticKind, Loc, LocId, Module, SourceText, ValueId, verify};
 use ckpt_passes::PassError;
@@ -27,6 +27,7 @@ impl Program {
                 return Err(refusal(&source, &[diagnostic]));
             }
         };
+        reproducer::remember(&text);
         Ok(Self { name, text, first_line: 0 })
     }
 
@@ -49,12 +50,12 @@ impl Program {
         refusal(&self.source(), errors)
     }
 
-    /// Reads the text into a module that is valid.
+    /// Reads the text into a module.
     pub(crate) fn module(&self) -> Result<Module, Failure> {
         let source = self.source();
         let module = parse(&source).map_err(|errors| refusal(&source, &errors))?;
-        let errors = verify(&module);
-        if errors.is_empty() { Ok(module) } else { Err(refusal(&source, &errors)) }
+        let violations = verify(&module);
+        if violations.is_empty() { Ok(module) } else { Err(refusal(&source, &violations)) }
     }
 
     /// A pass's refusal, at the place of the operation or value it names.

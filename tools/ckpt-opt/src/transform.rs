@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::optimise::{RematArgs, optimise};
 use crate::program::Program;
 use crate::{input_output, report};
-use ckpt_ir::text::{PrintOptions, print};
+use ckpt_ir::text::{PrintOptions, SPLIT_MARKER, print};
 use ckpt_passes::Policy;
 use ckpt_passes::report::text;
 use std::collections::BTreeMap;
@@ -33,30 +33,39 @@ pub(crate) struct TransformArgs {
     /// Print the seconds of each phase to standard error.
     #[arg(long, visible_alias = "mlir-timing")]
     timing: bool,
+    /// Transform each piece between `// -----` lines by itself.
+    #[arg(long, conflicts_with = "json")]
+    split_input_file: bool,
 }
 
 /// Reads, rematerialises if asked to, and prints.
 pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
     let mut phases = Phases::default();
-    let program = Program::read(&args.input)?;
+    let file = Program::read(&args.input)?;
+    let pieces = if args.split_input_file { file.pieces() } else { vec![file] };
+    let outputs =
+        pieces.iter().map(|piece| transform(args, piece, &mut phases)).collect::<Result<Vec<_>, _>>()?;
+    input_output::write(&args.output, outputs.join(&format!("{SPLIT_MARKER}\n")).as_bytes())?;
+    phases.finish(args.timing)
+}
+
+/// One program's text after the transformation.
+fn transform(args: &TransformArgs, program: &Program, phases: &mut Phases) -> Result<String, Failure> {
     let module = phases.time("read", || program.module())?;
     let print_options = PrintOptions { debug_info: args.debug_info, generic: args.generic };
     if args.remat.remat.is_none() && args.json.is_none() {
-        let printed = phases.time("print", || print(&module, &print_options));
-        input_output::write(&args.output, printed.as_bytes())?;
-        return phases.finish(args.timing);
+        return Ok(phases.time("print", || print(&module, &print_options)));
     }
     let options = args.remat.options()?;
-    let optimized = phases.time("optimise", || optimise(&program, &module, &options))?;
+    let optimized = phases.time("optimise", || optimise(program, &module, &options))?;
     // Without a policy the program stays as it is written; the report is about it.
     let output = if options.policy == Policy::None { &module } else { &optimized.module };
     let printed = phases.time("print", || print(output, &print_options));
-    input_output::write(&args.output, printed.as_bytes())?;
     if let Some(path) = &args.json {
         report::write(path, &optimized.report, &phases.seconds)?;
     }
     eprintln!("{}", text::verdict(&optimized.report));
-    phases.finish(args.timing)
+    Ok(printed)
 }
 
 /// Seconds of each phase.
@@ -69,7 +78,7 @@ impl Phases {
     fn time<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
-        self.seconds.insert(name, start.elapsed().as_secs_f64());
+        *self.seconds.entry(name).or_default() += start.elapsed().as_secs_f64();
         result
     }
 

@@ -70,9 +70,34 @@ pub(super) fn repair(
             return (true, step);
         }
         let Some(slot) = timeline.first_above(timeline.peak() - 1) else { return (true, step) };
-        let Some(candidate) = best(timeline, provider, random, choice, slot, &evicted) else {
+        let candidates = best(timeline, provider, random, choice, slot, &evicted);
+        if candidates.is_empty() {
             return (false, step);
-        };
+        }
+        relieve(timeline, provider, choice, slot, candidates, &mut evicted);
+    }
+    (timeline.peak() <= choice.limit, most_steps)
+}
+
+/// Applies the best candidate at `slot` and, on large problems, those behind it
+/// until the slot is relieved: what was found is still good a few evictions on.
+fn relieve(
+    timeline: &mut Timeline<'_>,
+    provider: &mut Provider,
+    choice: Choice<'_>,
+    slot: usize,
+    candidates: Vec<Candidate>,
+    evicted: &mut [u16],
+) {
+    let Some(run) = timeline.run_at(slot) else { return };
+    for (rank, candidate) in candidates.into_iter().enumerate() {
+        let Some(slot) = timeline.slot_of(run) else { return };
+        let again =
+            if rank == 0 { Some(candidate) } else { renew(timeline, provider, choice, slot, candidate) };
+        let Some(candidate) = again else { continue };
+        if rank > 0 && timeline.peak_within(slot, slot) <= choice.limit {
+            return;
+        }
         evicted[candidate.store.index()] += 1;
         if let Action::ReadEarlier { reader } = candidate.action
             && let Some(task) = timeline.task_at(reader)
@@ -81,10 +106,37 @@ pub(super) fn repair(
         }
         apply(timeline, slot, &candidate);
     }
-    (timeline.peak() <= choice.limit, most_steps)
 }
 
-/// The best store to drop across `slot`.
+/// A candidate found before other evictions as it is now, if it is no worse.
+fn renew(
+    timeline: &Timeline<'_>,
+    provider: &mut Provider,
+    choice: Choice<'_>,
+    slot: usize,
+    candidate: Candidate,
+) -> Option<Candidate> {
+    let Action::MakeAgain { provision, .. } = candidate.action else { return None };
+    let (_, reader) = timeline.idle_across(candidate.store, slot)?;
+    let terms = Terms {
+        limit: choice.limit,
+        price: choice.price,
+        across: slot,
+        most_time: provision.time,
+        kept: None,
+    };
+    let provision = provider.provide(timeline, candidate.store, reader, &terms)?;
+    let bytes = timeline.core().store(candidate.store).bytes;
+    (provision.extended < bytes)
+        .then_some(Candidate { action: Action::MakeAgain { reader, provision }, ..candidate })
+}
+
+/// Stores from which candidates are applied several at a time, and how many.
+const LARGE: usize = 2_000;
+const BATCH: usize = 64;
+
+/// The best stores to drop across `slot`, best first: one, or up to [`BATCH`]
+/// on large problems.
 fn best(
     timeline: &Timeline<'_>,
     provider: &mut Provider,
@@ -92,8 +144,10 @@ fn best(
     choice: Choice<'_>,
     slot: usize,
     evicted: &[u16],
-) -> Option<Candidate> {
-    let mut best: Option<Candidate> = None;
+) -> Vec<Candidate> {
+    let many = if timeline.core().stores.len() >= LARGE { BATCH } else { 1 };
+    // The worst that is still of interest comes last.
+    let mut best: Vec<Candidate> = Vec::new();
     let excess = timeline.peak() - choice.limit;
     for store in timeline.core().store_ids() {
         let bytes = timeline.core().store(store).bytes;
@@ -104,15 +158,15 @@ fn best(
         if let Some(relieved) = relieved_by_reading_earlier(timeline, slot, reader, evicted) {
             let relieved = relieved.min(excess.max(1));
             let score = f64::MIN_POSITIVE / relieved as f64;
-            if best.as_ref().is_none_or(|b| score < b.score) {
-                best = Some(Candidate { score, store, action: Action::ReadEarlier { reader } });
-            }
+            keep_best(&mut best, many, Candidate { score, store, action: Action::ReadEarlier { reader } });
             continue;
         }
         let saved = saved_by_delay(timeline, store, before);
         let again = AGAIN.powi(i32::from(evicted[store.index()]));
         let jitter = (1.0 + choice.noise * random.unit()) * again;
-        let least = best.as_ref().map_or(f64::INFINITY, |b| b.score) / jitter;
+        let worst =
+            if best.len() < many { f64::INFINITY } else { best.last().map_or(f64::INFINITY, |b| b.score) };
+        let least = worst / jitter;
         let terms = Terms {
             limit: choice.limit,
             price: choice.price,
@@ -126,11 +180,22 @@ fn best(
             continue;
         }
         let score = (provision.time - saved).max(f64::MIN_POSITIVE) / relieved as f64 * jitter;
-        if best.as_ref().is_none_or(|b| score < b.score) {
-            best = Some(Candidate { score, store, action: Action::MakeAgain { reader, provision } });
-        }
+        keep_best(
+            &mut best,
+            many,
+            Candidate { score, store, action: Action::MakeAgain { reader, provision } },
+        );
     }
     best
+}
+
+/// Puts a candidate in its place among the `many` best.
+fn keep_best(best: &mut Vec<Candidate>, many: usize, candidate: Candidate) {
+    let place = best.partition_point(|b| b.score <= candidate.score);
+    if place < many {
+        best.truncate(many - 1);
+        best.insert(place, candidate);
+    }
 }
 
 /// Time of the run in slot `made` if it makes nothing but `store`, which nobody

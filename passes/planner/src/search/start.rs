@@ -19,6 +19,12 @@ const PRICES_FOR_PEAK: [f64; 2] = [1.0, f64::INFINITY];
 /// what a cut at one instant keeps; below it, since what runs again needs room.
 const CUT_PERCENT: [u64; 16] = [108, 105, 103, 101, 100, 99, 98, 97, 96, 94, 92, 89, 86, 82, 76, 70];
 
+/// The same on large problems, where each cut takes long.
+const CUT_PERCENT_LARGE: [u64; 2] = [100, 96];
+
+/// Stores from which a problem counts as large.
+const LARGE: usize = 3_000;
+
 /// Budgets to fill exactly, in percent of the limit.
 const EXACT_PERCENT: [u64; 2] = [100, 99];
 
@@ -31,7 +37,8 @@ pub(super) fn starts(bench: &mut Workbench<'_>, problem: &Problem, cuts: bool) -
     let core = bench.timeline.core();
     let scale = bench.timeline.time() / bench.timeline.peak().max(1) as f64;
     let mut found = Vec::new();
-    let prices = if cuts { &PRICES[..] } else { &PRICES_FOR_PEAK[..] };
+    let large = core.stores.len() >= LARGE;
+    let prices = if cuts && !large { &PRICES[..] } else { &PRICES_FOR_PEAK[..] };
     for &factor in prices {
         try_start(bench, core, factor * scale, None, &mut found);
     }
@@ -70,10 +77,13 @@ fn keep_sets(bench: &mut Workbench<'_>, problem: &Problem) -> Vec<Vec<bool>> {
         return Vec::new();
     };
     let percent = |p: &u64| Bytes((bench.limit as u128 * u128::from(*p) / 100) as u64);
+    let large = core.stores.len() >= LARGE;
+    let budgets = if large { &CUT_PERCENT_LARGE[..] } else { &CUT_PERCENT[..] };
+    let exact = if large { &[][..] } else { &EXACT_PERCENT[..] };
     let sets = KeepSets::new(problem).at(
         core.task(task).derivation,
-        &CUT_PERCENT.iter().map(percent).collect::<Vec<_>>(),
-        &EXACT_PERCENT.iter().map(percent).collect::<Vec<_>>(),
+        &budgets.iter().map(percent).collect::<Vec<_>>(),
+        &exact.iter().map(percent).collect::<Vec<_>>(),
     );
     let as_mask = |values: Vec<crate::ValueId>| {
         let mut kept = vec![false; core.stores.len()];

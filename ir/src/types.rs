@@ -115,6 +115,11 @@ impl TypeTable {
         &self.types[id.index()]
     }
 
+    /// All types, in the order of their ids.
+    pub fn iter(&self) -> impl Iterator<Item = &Type> {
+        self.types.iter()
+    }
+
     /// The tensor type of an id, if it is one.
     #[must_use]
     pub fn as_tensor(&self, id: TypeId) -> Option<&TensorType> {

@@ -1,8 +1,8 @@
 // RUN: not ckpt-opt %s -o %t 2>&1 | FileCheck %s
-// CHECK: error: 'stablehlo.transpose' permutation has 1 twice
-// CHECK: error: 'stablehlo.slice' limit 9 is beyond size 8 in dimension 1
-// CHECK: error: 'stablehlo.reshape' the number of elements
-// CHECK: error: 'stablehlo.concatenate' infers the type tensor<8x8xf32> for result #0
+// CHECK: error: 'stablehlo.transpose' op attribute permutation must be a permutation of [0, 2), but got [1, 1]
+// CHECK: error: 'stablehlo.slice' op limit index 9 is larger than dimension size 8 in dimension 1
+// CHECK: error: 'stablehlo.reshape' op number of output elements (33)
+// CHECK: error: 'stablehlo.concatenate' op inferred type(s) 'tensor<8x8xf32>'
 func.func @main(%a: tensor<4x8xf32>) {
   %0 = stablehlo.transpose %a, dims = [1, 1] : (tensor<4x8xf32>) -> tensor<8x4xf32>
   %1 = stablehlo.slice %a [0:4, 0:9] : (tensor<4x8xf32>) -> tensor<4x9xf32>

@@ -214,9 +214,13 @@ impl Reader<'_> {
             "stablehlo.scatter" => self.scatter_dims()?,
             "stablehlo.conv" => {
                 self.cursor.expect("<")?;
-                let dims = self.conv_dims()?;
-                self.cursor.expect(">")?;
-                Attr::ConvDims(dims)
+                if self.cursor.eat_word("raw") {
+                    Attr::ConvDims(self.raw_conv_dims()?)
+                } else {
+                    let dims = self.conv_dims()?;
+                    self.cursor.expect(">")?;
+                    Attr::ConvDims(dims)
+                }
             }
             "stablehlo.dot_algorithm" => self.dot_algorithm()?,
             "stablehlo.output_operand_alias" => self.output_alias()?,
@@ -256,20 +260,30 @@ impl Reader<'_> {
     }
 
     /// `<key = value, …>`; `field` reads the value of a key it knows.
-    pub(super) fn fields(&mut self, mut field: impl FnMut(&mut Self, &str) -> Read<bool>) -> Read<()> {
+    pub(super) fn fields(&mut self, field: impl FnMut(&mut Self, &str) -> Read<bool>) -> Read<()> {
         self.cursor.expect("<")?;
-        if self.cursor.eat(">") {
-            return Ok(());
-        }
-        self.list(">", |reader| {
-            let at = reader.cursor.here();
-            let key = reader.cursor.identifier().ok_or_else(|| reader.cursor.expected("a field name"))?;
-            reader.cursor.expect("=")?;
-            if field(reader, key)? {
-                return Ok(());
+        self.fields_inside(field)
+    }
+
+    /// The same after the `<`. Each key once; a comma may stand after the last.
+    fn fields_inside(&mut self, mut field: impl FnMut(&mut Self, &str) -> Read<bool>) -> Read<()> {
+        let mut seen = Vec::new();
+        while !self.cursor.eat(">") {
+            let at = self.cursor.here();
+            let key = self.cursor.identifier().ok_or_else(|| self.cursor.expected("a field name"))?;
+            if seen.contains(&key) {
+                return Err(Diagnostic::invalid(at, format!("duplicated `{key}` entry")));
             }
-            Err(Diagnostic::invalid(at, format!("unknown field '{key}'")))
-        })
+            seen.push(key);
+            self.cursor.expect("=")?;
+            if !field(self, key)? {
+                return Err(Diagnostic::invalid(at, format!("unknown field '{key}'")));
+            }
+            if !self.cursor.eat(",") {
+                return self.cursor.expect(">");
+            }
+        }
+        Ok(())
     }
 
     fn dot_dims(&mut self) -> Read<Attr> {
@@ -345,6 +359,34 @@ impl Reader<'_> {
         Ok(dims)
     }
 
+    /// After `raw`: the dimensions by name, which need not be a permutation.
+    fn raw_conv_dims(&mut self) -> Read<ConvDims> {
+        let mut dims = ConvDims::default();
+        self.fields_inside(|reader, key| {
+            let list = match key {
+                "input_spatial_dimensions" => &mut dims.input_spatial,
+                "kernel_spatial_dimensions" => &mut dims.kernel_spatial,
+                "output_spatial_dimensions" => &mut dims.output_spatial,
+                _ => {
+                    let place = match key {
+                        "input_batch_dimension" => &mut dims.input_batch,
+                        "input_feature_dimension" => &mut dims.input_feature,
+                        "kernel_input_feature_dimension" => &mut dims.kernel_input_feature,
+                        "kernel_output_feature_dimension" => &mut dims.kernel_output_feature,
+                        "output_batch_dimension" => &mut dims.output_batch,
+                        "output_feature_dimension" => &mut dims.output_feature,
+                        _ => return Ok(false),
+                    };
+                    *place = reader.cursor.integer()?;
+                    return Ok(true);
+                }
+            };
+            *list = reader.integers()?;
+            Ok(true)
+        })?;
+        Ok(dims)
+    }
+
     /// One bracket: the places of two letters and of the numbers in order.
     fn conv_labels(&mut self, first: char, second: char) -> Read<(i64, i64, Vec<i64>)> {
         let start = self.cursor.here();
@@ -354,10 +396,15 @@ impl Reader<'_> {
         self.cursor.expect("[")?;
         self.list("]", |reader| {
             let at = reader.cursor.here();
+            let twice = |what: &str| Err(Diagnostic::invalid(at, format!("duplicate entries for {what}")));
             if reader.cursor.eat_word(&first.to_string()) {
-                a = Some(place);
+                if a.replace(place).is_some() {
+                    return twice(&format!("dimension {first}"));
+                }
             } else if reader.cursor.eat_word(&second.to_string()) {
-                b = Some(place);
+                if b.replace(place).is_some() {
+                    return twice(&format!("dimension {second}"));
+                }
             } else if reader.cursor.eat("?") {
                 spatial.push(Some(place));
             } else {
@@ -368,7 +415,9 @@ impl Reader<'_> {
                 if spatial.len() <= index {
                     spatial.resize(index + 1, None);
                 }
-                spatial[index] = Some(place);
+                if spatial[index].replace(place).is_some() {
+                    return twice(&format!("spatial dimension {index}"));
+                }
             }
             place += 1;
             Ok(())

@@ -57,6 +57,9 @@ impl<'t> Reader<'t> {
         self.cursor = before;
         let attr = match self.module.types.get(ty).clone() {
             Type::Tensor(tensor) => self.values(start, ty, &tensor)?,
+            Type::UnrankedTensor(_) => {
+                return Err(Diagnostic::invalid(start, "the type of a literal must have a static shape"));
+            }
             _ => {
                 let text = &after.text[start - "dense<".len()..after.at];
                 Attr::Opaque(self.module.names.intern(text))

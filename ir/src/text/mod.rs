@@ -26,6 +26,7 @@ mod printer;
 mod types;
 
 pub use printer::{PrintOptions, print};
+pub(crate) use printer::{attribute_text, type_text};
 
 use crate::{Diagnostic, Module, SourceText};
 

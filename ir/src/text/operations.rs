@@ -331,12 +331,8 @@ impl<'t> Reader<'t> {
             return Err(Diagnostic::invalid(used.offset, format!("value %{} is not defined", used.name)));
         };
         let index = match used.index {
-            None if binding.count == 1 => 0,
-            None => {
-                let message =
-                    format!("%{} stands for {} values; write %{}#0", used.name, binding.count, used.name);
-                return Err(Diagnostic::invalid(used.offset, message));
-            }
+            // A group's name alone stands for its first value.
+            None => 0,
             Some(index) if index < binding.count => index,
             Some(index) => {
                 let message = format!("%{} has {} values, there is no #{index}", used.name, binding.count);

@@ -2,8 +2,29 @@
 
 use super::MAX_NESTING;
 use super::cursor::Read;
+use super::float;
 use super::operations::Reader;
 use crate::{Diagnostic, Dim, ElementType, TensorType, Type, TypeId};
+
+/// A quantised type's text with its scales as MLIR prints them, so that one
+/// type has one text.
+fn with_plain_scales(text: &str) -> String {
+    let is_numeral = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '+' | '-' | '_');
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(start) = rest.find(is_numeral) {
+        let length = rest[start..].find(|c| !is_numeral(c)).unwrap_or(rest.len() - start);
+        let (before, word) = (&rest[..start], &rest[start..start + length]);
+        out.push_str(before);
+        let is_scale = word.contains('.') && word.starts_with(|c: char| c.is_ascii_digit());
+        match float::parse(word, ElementType::F64).filter(|_| is_scale) {
+            Some(bits) => out.push_str(&float::print(bits, ElementType::F64)),
+            None => out.push_str(word),
+        }
+        rest = &rest[start + length..];
+    }
+    out + rest
+}
 
 /// Dimensions that a tensor may have. Enough for anything that was ever
 /// printed, and small enough that a hostile type stays small.
@@ -82,7 +103,11 @@ impl Reader<'_> {
     /// The type from `start` to here, as its text.
     fn opaque_type(&mut self, start: usize) -> TypeId {
         let text = &self.cursor.text[start..self.cursor.at];
-        let symbol = self.module.names.intern(text);
+        let symbol = if text.contains("!quant.") {
+            self.module.names.intern(&with_plain_scales(text))
+        } else {
+            self.module.names.intern(text)
+        };
         self.module.types.intern(Type::Opaque(symbol))
     }
 
@@ -154,7 +179,11 @@ impl Reader<'_> {
             self.cursor.expect("x")?;
         }
         let element = self.element_type()?;
+        let encoding_at = self.cursor.here();
         let encoding = if self.cursor.eat(",") { Some(self.attribute()?) } else { None };
+        if unranked && encoding.is_some() {
+            return Err(Diagnostic::invalid(encoding_at, "a tensor without rank cannot have an encoding"));
+        }
         self.cursor.expect(">")?;
         let Some(element) = element else { return Ok(self.opaque_type(start)) };
         let ty = if unranked {

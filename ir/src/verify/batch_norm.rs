@@ -1,43 +1,84 @@
 //! Batch normalisation.
 
-use super::Verdict;
-use super::site::{Site, compatible, dimension, require, same_size};
-use crate::OpKind;
+use super::attributes::AttrKind::{F32, I64NonNegative};
+use super::attributes::{AttrRule, must};
+use super::facts::{Tensor, dims_compatible};
+use super::signature::Relation::CompatibleElement;
+use super::signature::{Row, Slot};
+use super::slots::FQ;
+use super::view::{Check, Op, invalid, sizes};
+use crate::OpKind as K;
+use smallvec::{SmallVec, smallvec};
 
-pub(super) fn check(site: &Site<'_>) -> Verdict {
-    if site.op.operands.iter().chain(&site.op.results).any(|v| site.is_opaque(*v)) {
-        return Ok(());
+const ATTRIBUTES: &[AttrRule] = &[must("epsilon", F32), must("feature_index", I64NonNegative)];
+/// One value per feature.
+const V: Slot = FQ.rank(1);
+
+const fn row(kind: K, operands: &'static [Slot], results: &'static [Slot]) -> Row {
+    Row::new(kind, operands, results).relations(&[CompatibleElement]).attributes(ATTRIBUTES)
+}
+
+pub(super) const ROWS: &[Row] = &[
+    row(K::BatchNormTraining, &[FQ, V, V], &[FQ, V, V]).check(training),
+    row(K::BatchNormInference, &[FQ, V, V, V, V], &[FQ]).check(inference),
+    row(K::BatchNormGrad, &[FQ, V, V, V, FQ], &[FQ, V, V]).check(grad),
+];
+
+fn training(op: Op<'_>) -> Check {
+    operands(op, &[0], &[1, 2])?;
+    results(op)
+}
+
+fn inference(op: Op<'_>) -> Check {
+    operands(op, &[0], &[1, 2, 3, 4])?;
+    op.infers(0, op.operand(0).tensor()?)
+}
+
+fn grad(op: Op<'_>) -> Check {
+    operands(op, &[0, 4], &[1, 2, 3])?;
+    results(op)
+}
+
+/// Operands of the full shape agree, those of one dimension agree with each
+/// other and with the number of features.
+fn operands(op: Op<'_>, full: &[usize], vectors: &[usize]) -> Check {
+    for (what, group) in [("multi-dimensional", full), ("single-dimensional", vectors)] {
+        let first = op.operand(group[0]).tensor()?;
+        for index in group {
+            let other = op.operand(*index);
+            if !other.tensor()?.shape_compatible(first) {
+                let first = op.operand(group[0]);
+                invalid!("expects {what} operands to have compatible shapes, but got {first} and {other}");
+            }
+        }
     }
-    let (Some(operand), Some(index)) = (site.operand(0), site.int("feature_index")) else { return Ok(()) };
-    let feature = dimension(index, operand.rank(), "feature_index")?;
-    let features = operand.shape[feature];
-    let vectors = match site.kind() {
-        OpKind::BatchNormTraining => 1..3,
-        OpKind::BatchNormInference => 1..5,
-        _ => 1..4,
+    let (operand, feature) = (op.operand(0).tensor()?, op.int("feature_index")?);
+    let features = usize::try_from(feature).ok().and_then(|feature| operand.shape.get(feature).copied());
+    let Some(features) = features else {
+        invalid!(
+            "expects featureIndex to be smaller than the rank of multi-dimensional operands; got featureIndex \
+             {feature}, and rank {}",
+            operand.rank()
+        )
     };
-    for at in vectors {
-        let Some(ty) = site.operand(at) else { continue };
-        require(ty.rank() == 1 && same_size(ty.shape[0], features) && ty.element == operand.element, || {
-            format!(
-                "operand #{at} must be a vector over the features of {}, but is {}",
-                site.show(operand),
-                site.show(ty)
-            )
-        })?;
-    }
-    if let Some(gradient) = site.operand(4).filter(|_| site.kind() == OpKind::BatchNormGrad) {
-        require(compatible(&gradient.shape, &operand.shape) && gradient.element == operand.element, || {
-            format!(
-                "needs the gradient of the operand's type {}, but has {}",
-                site.show(operand),
-                site.show(gradient)
-            )
-        })?;
-    }
-    site.result_is(0, &operand.shape, operand.element)?;
-    for at in 1..site.op.results.len() {
-        site.result_is(at, &[features], operand.element)?;
+    let size = op.operand(vectors[0]).tensor()?.shape[0];
+    if !dims_compatible(size, features) {
+        let (size, features) = (sizes(&[size]), sizes(&[features]));
+        invalid!(
+            "expects the size of single-dimensional operands to be compatible with feature count, but the size of \
+             single-dimensional operands is {size} and the feature count is {features}"
+        );
     }
     Ok(())
+}
+
+fn results(op: Op<'_>) -> Check {
+    let operand = op.operand(0).tensor()?;
+    let feature = usize::try_from(op.int("feature_index")?).unwrap_or_default();
+    op.infers(0, operand)?;
+    let bounds: SmallVec<[i64; 2]> = operand.bounds.get(feature).copied().into_iter().collect();
+    let vector =
+        Tensor { shape: smallvec![operand.shape[feature]], bounds, element: operand.element.clone() };
+    op.infers(1, &vector)?;
+    op.infers(2, &vector)
 }

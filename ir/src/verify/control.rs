@@ -1,166 +1,149 @@
-//! Control flow, tuples and barriers.
+//! Control flow, and what hands values through.
 
-use super::Verdict;
-use super::site::{Site, compatible, require};
-use crate::{Dim, ElementType, OpKind, RegionId, Type, TypeId, ValueId};
+use super::attributes::AttrKind::I64Array;
+use super::attributes::must;
+use super::facts::class::{BUFFER, QUANT_AXIS, TOKEN};
+use super::facts::{Element, Tensor};
+use super::reduction::is_scalar_bool;
+use super::relations;
+use super::signature::Regions::{AtLeastOne, Exactly};
+use super::signature::Relation::{PairwiseType, SameShape};
+use super::signature::{Row, Slot};
+use super::slots::{ANY, P, T, TENSORS_OR_TOKENS, TS};
+use super::structure::hands_over;
+use super::view::{Check, Op, Value, invalid, sizes};
+use crate::{ElementType, OpKind as K};
+use smallvec::SmallVec;
 
-pub(super) fn check(site: &Site<'_>) -> Verdict {
-    match site.kind() {
-        OpKind::While => while_loop(site),
-        OpKind::If => branches(site, true),
-        OpKind::Case => branches(site, false),
-        OpKind::Map => map(site),
-        OpKind::Tuple | OpKind::GetTupleElement => tuple(site),
-        _ => barrier(site),
+/// What a loop carries.
+const CARRIED: Slot = Slot::of(ANY | QUANT_AXIS | TOKEN | BUFFER).many();
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new(K::If, &[P], &[TENSORS_OR_TOKENS]).regions(Exactly(2)).check(branches),
+    Row::new(K::Case, &[T], &[TENSORS_OR_TOKENS]).regions(AtLeastOne).check(case),
+    Row::new(K::While, &[CARRIED], &[CARRIED]).regions(Exactly(2)).check(while_loop),
+    Row::new(K::Map, &[TS], &[T])
+        .regions(Exactly(1))
+        .relations(&[SameShape])
+        .attributes(&[must("dimensions", I64Array)])
+        .check(map),
+    Row::new(K::OptimizationBarrier, &[Slot::of(ANY | TOKEN).many()], &[Slot::of(ANY | TOKEN).many()])
+        .relations(&[PairwiseType]),
+    Row::new(K::Return, &[CARRIED], &[]),
+];
+
+fn case(op: Op<'_>) -> Check {
+    let index = op.operand(0).tensor()?;
+    if index.element != Element::Plain(ElementType::Int(32)) {
+        invalid!("operand #0 must be tensor of 32-bit signless integer values, but got {}", op.operand(0));
     }
+    branches(op)
 }
 
-/// Whether two types may be the same.
-fn may_be(site: &Site<'_>, a: TypeId, b: TypeId) -> bool {
-    match (site.module.types.as_tensor(a), site.module.types.as_tensor(b)) {
-        (Some(a), Some(b)) => a.element == b.element && compatible(&a.shape, &b.shape),
-        (None, None) => a == b || !matches!(site.module.types.get(a), Type::Scalar(_)),
-        _ => false,
+/// Branches take nothing and yield the same types, which are the results'.
+fn branches(op: Op<'_>) -> Check {
+    let rank = op.operand(0).tensor()?.rank();
+    if rank != 0 {
+        invalid!("operand should be rank 0 tensor but got rank {rank}");
     }
+    let first = op.context.yielded(op.block(0)?);
+    for branch in 0..op.data.regions.len() {
+        let block = op.block(branch)?;
+        let arguments = op.context.arguments(block);
+        if !arguments.is_empty() {
+            invalid!("branch {branch} must have 0 arguments, but found {}", arguments.len());
+        }
+        let yielded = op.context.yielded(block);
+        if !all_compatible(&first, &yielded) {
+            invalid!(
+                "branch 0 and branch {branch} have mismatched return types: {} vs {}",
+                relations::list(first.iter().copied()),
+                relations::list(yielded.iter().copied())
+            );
+        }
+    }
+    // The results may be as unspecific as the least specific branch.
+    let results: Vec<Value<'_>> = op.results().collect();
+    for branch in 0..op.data.regions.len() {
+        if all_compatible(&op.context.yielded(op.block(branch)?), &results) {
+            return Ok(());
+        }
+    }
+    results_are(op, &first)
 }
 
-fn agree(site: &Site<'_>, what: &str, found: &[ValueId], expected: &[ValueId]) -> Verdict {
-    require(found.len() == expected.len(), || {
-        format!("{what} must be {} values, but are {}", expected.len(), found.len())
-    })?;
-    for (at, (a, b)) in found.iter().zip(expected).enumerate() {
-        require(may_be(site, site.type_of(*a), site.type_of(*b)), || {
-            format!("{what} are of another type than expected at position {at}")
-        })?;
+fn all_compatible(a: &[Value<'_>], b: &[Value<'_>]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| relations::compatible(*a, *b))
+}
+
+/// The results are compatible with what was inferred.
+pub(super) fn results_are(op: Op<'_>, inferred: &[Value<'_>]) -> Check {
+    let results: Vec<Value<'_>> = op.results().collect();
+    if !all_compatible(inferred, &results) {
+        invalid!(
+            "inferred type(s) {} are incompatible with return type(s) of operation {}",
+            relations::list(inferred.iter().copied()),
+            relations::list(results.iter().copied())
+        );
     }
     Ok(())
 }
 
-/// One boolean scalar.
-fn is_predicate(site: &Site<'_>, values: &[ValueId]) -> bool {
-    let boolean = |v: &ValueId| {
-        site.module
-            .tensor_type(*v)
-            .is_some_and(|t| t.element == ElementType::Bool && compatible(&t.shape, &[]))
-    };
-    values.len() == 1 && boolean(&values[0])
+fn while_loop(op: Op<'_>) -> Check {
+    let (cond, body) = (op.block(0)?, op.block(1)?);
+    hands_over(op, &op.context.arguments(cond), "condition block arguments")?;
+    hands_over(op, &op.context.arguments(body), "body block arguments")?;
+    hands_over(op, &op.context.yielded(body), "body block return types")?;
+    match op.context.yielded(cond)[..] {
+        [result] if !result.is_tensor() || !is_scalar_bool(result.tensor()?) => {
+            invalid!("expect condition block return a zero-ranked tensor of i1 but got {result}")
+        }
+        [_] => {}
+        ref other => invalid!("expect condition body returns a single value but got {}", other.len()),
+    }
+    results_are(op, &op.operands().collect::<Vec<_>>())
 }
 
-fn while_loop(site: &Site<'_>) -> Verdict {
-    let &[condition, body] = &site.op.regions[..] else {
-        return Err("needs a condition and a body".to_owned());
-    };
-    agree(site, "the results", &site.op.results, &site.op.operands)?;
-    for (name, region) in [("the condition's parameters", condition), ("the body's parameters", body)] {
-        if let Some(arguments) = site.region_arguments(region) {
-            agree(site, name, arguments, &site.op.operands)?;
+fn map(op: Op<'_>) -> Check {
+    let block = op.block(0)?;
+    let (arguments, yielded) = (op.context.arguments(block), op.context.yielded(block));
+    if op.operand_count() != arguments.len() {
+        let (operands, arguments) = (op.operand_count(), arguments.len());
+        invalid!(
+            "expects number of operands to match the arity of map computation, but got: {operands} and {arguments}"
+        );
+    }
+    for (index, (argument, operand)) in arguments.iter().zip(op.operands()).enumerate() {
+        let (given, wanted) = (argument.tensor()?, operand.tensor()?);
+        if given.rank() != 0 {
+            invalid!("computation arguments must be 0-rank tensor, but got: arg #{index} of type {argument}");
+        }
+        if given.element != wanted.element {
+            let (wanted, given) = (op.quoted_element(&wanted.element), op.quoted_element(&given.element));
+            invalid!(
+                "element type of operands and computation arguments must match, but got: {wanted} and {given}"
+            );
         }
     }
-    if let Some(results) = site.region_results(condition) {
-        require(is_predicate(site, results), || "the condition must return one boolean scalar".to_owned())?;
-    }
-    match site.region_results(body) {
-        Some(results) => agree(site, "the body's results", results, &site.op.operands),
-        None => Ok(()),
-    }
-}
-
-fn branches(site: &Site<'_>, boolean: bool) -> Verdict {
-    require(!site.op.regions.is_empty(), || "needs at least one branch".to_owned())?;
-    let Some(index) = site.operand(0) else { return Ok(()) };
-    let element = if boolean { ElementType::Bool } else { ElementType::Int(32) };
-    require(
-        index.element == element && index.shape.iter().all(|d| *d == Dim::Dynamic) && index.rank() == 0,
-        || format!("chooses by a scalar of {element}, not by {}", site.show(index)),
-    )?;
-    for &region in &site.op.regions {
-        branch(site, region)?;
-    }
-    Ok(())
-}
-
-fn branch(site: &Site<'_>, region: RegionId) -> Verdict {
-    let arguments = site.region_arguments(region).map_or(0, <[ValueId]>::len);
-    require(arguments == 0, || format!("a branch takes no parameters, but has {arguments}"))?;
-    match site.region_results(region) {
-        Some(results) => agree(site, "a branch's results", results, &site.op.results),
-        None => Ok(()),
-    }
-}
-
-fn map(site: &Site<'_>) -> Verdict {
-    let Some(first) = site.operand(0) else { return Ok(()) };
-    if let Some(dims) = site.ints("dimensions") {
-        let all: Vec<i64> = (0..first.rank() as i64).collect();
-        require(dims == all, || format!("dimensions must be {all:?}, but are {dims:?}"))?;
-    }
-    for index in 0..site.op.operands.len() {
-        let Some(ty) = site.operand(index) else { continue };
-        require(compatible(&ty.shape, &first.shape), || {
-            format!("needs operands of one shape, but has {} and {}", site.show(first), site.show(ty))
-        })?;
-    }
-    let Some(&region) = site.op.regions.first() else { return Ok(()) };
-    let (Some(arguments), Some(results)) = (site.region_arguments(region), site.region_results(region))
-    else {
-        return Ok(());
+    let [result] = yielded[..] else {
+        invalid!("computation must return single output, but got: {}", yielded.len())
     };
-    require(arguments.len() == site.op.operands.len(), || {
-        format!("the region must take {} parameters, but takes {}", site.op.operands.len(), arguments.len())
-    })?;
-    for (at, argument) in arguments.iter().enumerate() {
-        let (Some(ty), Some(operand)) = (site.module.tensor_type(*argument), site.operand(at)) else {
-            continue;
-        };
-        require(ty.shape.is_empty() && ty.element == operand.element, || {
-            format!(
-                "parameter {at} must be a scalar of the element type of {}, but is {}",
-                site.show(operand),
-                site.show(ty)
-            )
-        })?;
+    if result.tensor()?.rank() != 0 {
+        invalid!("computation must return 0-rank tensor, but got: {result}");
     }
-    require(results.len() == 1, || {
-        format!("the region must return one value, but returns {}", results.len())
-    })?;
-    match site.module.tensor_type(results[0]) {
-        Some(ty) => {
-            require(ty.shape.is_empty(), || {
-                format!("the region must return a scalar, not {}", site.show(ty))
-            })?;
-            site.result_is(0, &first.shape, ty.element)
-        }
-        None => Ok(()),
+    let dimensions = op.ints("dimensions")?;
+    if dimensions.iter().enumerate().any(|(index, dimension)| index as i64 != *dimension) {
+        invalid!("requires monotonically increasing dimension numbers, but got: {}", sizes(dimensions));
     }
-}
-
-fn tuple(site: &Site<'_>) -> Verdict {
-    let (whole, parts) = match site.kind() {
-        OpKind::Tuple => (site.op.results.first(), None),
-        _ => (site.op.operands.first(), site.int("index")),
-    };
-    let Some(Type::Tuple(types)) = whole.map(|v| site.module.types.get(site.type_of(*v))) else {
-        return Ok(());
-    };
-    match parts {
-        None => {
-            let alike = types.len() == site.op.operands.len()
-                && types.iter().zip(&site.op.operands).all(|(ty, v)| may_be(site, *ty, site.type_of(*v)));
-            require(alike, || "the tuple's types are not those of its operands".to_owned())
-        }
-        Some(index) => {
-            let part = usize::try_from(index).ok().and_then(|i| types.get(i));
-            let Some(part) = part else {
-                return Err(format!("index {index} is out of a tuple of {}", types.len()));
-            };
-            let result = site.op.results.first().map(|v| site.type_of(*v));
-            require(result.is_none_or(|ty| may_be(site, *part, ty)), || {
-                format!("the result is not of the type of element {index}")
-            })
-        }
+    let Some(first) = op.operands().next() else { return Ok(()) };
+    let (first, given) = (first.tensor()?, dimensions.len());
+    if given != first.shape.len() {
+        let rank = first.rank();
+        invalid!(
+            "applied to a subset of dimensions currently not supported: operand dimensions = {rank}, requested map \
+             dimensions size = {given}"
+        );
     }
-}
-
-fn barrier(site: &Site<'_>) -> Verdict {
-    agree(site, "the results", &site.op.results, &site.op.operands)
+    let element = result.tensor()?.element.clone();
+    op.infers(0, &Tensor { shape: first.shape.clone(), bounds: SmallVec::new(), element })
 }

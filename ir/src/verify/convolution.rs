@@ -1,128 +1,202 @@
 //! Convolutions.
 
-use super::Verdict;
-use super::contraction::precision;
-use super::site::{Site, require, same_size};
-use crate::{Attr, ConvDims, Dim, TensorType};
+use super::attributes::AttrKind::{BoolArray, ConvDims, I64Array, I64Elements, I64Positive};
+use super::attributes::{AttrRule, may, must};
+use super::contraction::{PRECISIONS, precision_config};
+use super::facts::{DYNAMIC, Shape, dims_compatible};
+use super::quantised;
+use super::shape::distinct;
+use super::signature::Row;
+use super::slots::{I, T, TA};
+use super::view::{Check, Op, Stop, invalid, sizes};
+use super::windows::{Window, WindowAttrs, output_shape, padding, windows};
+use crate::{ConvDims as Dims, OpKind as K};
 
-pub(super) fn check(site: &Site<'_>) -> Verdict {
-    site.operand_count(2, 2)?;
-    precision(site)?;
-    let (Some(lhs), Some(rhs)) = (site.operand(0), site.operand(1)) else { return Ok(()) };
-    let Some(Attr::ConvDims(dims)) = site.attr("dimension_numbers") else { return Ok(()) };
-    require(lhs.rank() == rhs.rank(), || {
-        format!("needs input and kernel of one rank, but has {} and {}", site.show(lhs), site.show(rhs))
-    })?;
-    dimension_numbers(dims, lhs.rank())?;
-    groups(site, dims, lhs, rhs)?;
-    output(site, dims, lhs, rhs)
+const ATTRIBUTES: &[AttrRule] = &[
+    may("window_strides", I64Array),
+    may("padding", I64Elements),
+    may("lhs_dilation", I64Array),
+    may("rhs_dilation", I64Array),
+    may("window_reversal", BoolArray),
+    must("dimension_numbers", ConvDims),
+    must("feature_group_count", I64Positive),
+    must("batch_group_count", I64Positive),
+    may("precision_config", PRECISIONS),
+];
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new(K::Convolution, &[T, TA], &[TA]).attributes(ATTRIBUTES).check(convolution),
+    Row::new(K::DynamicConv, &[T, T, I.rank(2).fixed()], &[T]).attributes(ATTRIBUTES).check(dynamic_conv),
+];
+
+fn convolution(op: Op<'_>) -> Check {
+    operands(op)?;
+    shape(op, padding(op)?)
 }
 
-/// Each of input, kernel and output numbers all its dimensions.
-fn dimension_numbers(dims: &ConvDims, rank: usize) -> Verdict {
-    let whole = |name: &str, special: [i64; 2], spatial: &[i64]| {
-        let mut all = [&special[..], spatial].concat();
-        all.sort_unstable();
-        let expected: Vec<i64> = (0..rank as i64).collect();
-        require(all == expected, || format!("{name} dimension numbers {all:?} are not those of rank {rank}"))
-    };
-    whole("input", [dims.input_batch, dims.input_feature], &dims.input_spatial)?;
-    whole("kernel", [dims.kernel_input_feature, dims.kernel_output_feature], &dims.kernel_spatial)?;
-    whole("output", [dims.output_batch, dims.output_feature], &dims.output_spatial)
-}
-
-fn groups(site: &Site<'_>, dims: &ConvDims, lhs: &TensorType, rhs: &TensorType) -> Verdict {
-    let count = |name: &str| match site.int(name) {
-        Some(groups) if groups <= 0 => Err(format!("{name} must be positive, but is {groups}")),
-        groups => Ok(groups.unwrap_or(1) as u64),
-    };
-    let (feature, batch) = (count("feature_group_count")?, count("batch_group_count")?);
-    require(feature == 1 || batch == 1, || {
-        format!("batch_group_count {batch} and feature_group_count {feature} cannot both be above 1")
-    })?;
-    let size = |ty: &TensorType, dim: i64| match ty.shape[dim as usize] {
-        Dim::Static(size) => Some(size),
-        Dim::Dynamic => None,
-    };
-    let divides = |size: Option<u64>, groups: u64, what: &str| {
-        require(size.is_none_or(|size| size % groups == 0), || {
-            format!("{what} {} is not a multiple of the {groups} groups", size.unwrap_or(0))
-        })
-    };
-    divides(size(lhs, dims.input_batch), batch, "the input's batch size")?;
-    divides(size(lhs, dims.input_feature), feature, "the input's feature count")?;
-    divides(size(rhs, dims.kernel_output_feature), batch, "the kernel's output feature count")?;
-    divides(size(rhs, dims.kernel_output_feature), feature, "the kernel's output feature count")?;
-    match (size(lhs, dims.input_feature), size(rhs, dims.kernel_input_feature)) {
-        (Some(input), Some(kernel)) => require(input / feature == kernel, || {
-            format!(
-                "the input's {input} features in {feature} groups are not the kernel's {kernel} input features"
-            )
-        }),
-        _ => Ok(()),
+fn dynamic_conv(op: Op<'_>) -> Check {
+    operands(op)?;
+    let (given, rank) = (op.operand(2).tensor()?, op.operand(0).tensor()?.rank());
+    if given.shape[0] != rank - 2 || given.shape[1] != 2 {
+        let (wanted, given) = (rank - 2, sizes(&given.shape));
+        invalid!("expects padding to be of shape [{wanted}, 2], but got [{given}]");
     }
-}
-
-fn output(site: &Site<'_>, dims: &ConvDims, lhs: &TensorType, rhs: &TensorType) -> Verdict {
-    let rank = dims.input_spatial.len();
-    let strides = site.ints_or("window_strides", rank, 1)?;
-    let lhs_dilation = site.ints_or("lhs_dilation", rank, 1)?;
-    let rhs_dilation = site.ints_or("rhs_dilation", rank, 1)?;
-    let padding = site.padding(rank)?;
-    if let Some(Attr::DenseIntArray { values, .. }) = site.attr("window_reversal") {
-        require(values.len() == rank, || {
-            format!("window_reversal has {} values for {rank} dimensions", values.len())
-        })?;
-    }
-    let positive = |name: &str, values: &[i64]| {
-        let bad = values.iter().find(|v| **v <= 0);
-        require(bad.is_none(), || format!("{name} must be positive, but has {}", bad.unwrap_or(&0)))
-    };
-    positive("window_strides", &strides)?;
-    positive("lhs_dilation", &lhs_dilation)?;
-    positive("rhs_dilation", &rhs_dilation)?;
-    let Some(result) = site.result(0) else { return Ok(()) };
-    require(result.rank() == lhs.rank(), || {
-        format!("needs a result of rank {}, but has {}", lhs.rank(), site.show(result))
-    })?;
-    let mut shape = vec![Dim::Dynamic; lhs.rank()];
-    let batch_groups = site.int("batch_group_count").unwrap_or(1) as u64;
-    shape[dims.output_batch as usize] = match lhs.shape[dims.input_batch as usize] {
-        Dim::Static(batch) => Dim::Static(batch / batch_groups),
-        Dim::Dynamic => Dim::Dynamic,
-    };
-    shape[dims.output_feature as usize] = rhs.shape[dims.kernel_output_feature as usize];
-    for d in 0..rank {
-        let input = lhs.shape[dims.input_spatial[d] as usize];
-        let kernel = rhs.shape[dims.kernel_spatial[d] as usize];
-        if let (Dim::Static(input), Dim::Static(kernel)) = (input, kernel) {
-            require(kernel > 0, || format!("the kernel's size is 0 in spatial dimension {d}"))?;
-            let window = Window { size: kernel, stride: strides[d], dilation: rhs_dilation[d] };
-            let base = dilated(input, lhs_dilation[d]) + i128::from(padding[d].0) + i128::from(padding[d].1);
-            shape[dims.output_spatial[d] as usize] = Dim::Static(window.count(base));
+    match op.constant_operand(2) {
+        Some(values) => shape(op, Some(values.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())),
+        None => {
+            attributes(op, None)?;
+            quantised_convolution(op, op.conv_dims("dimension_numbers")?)
         }
     }
-    site.result_is(0, &shape, result.element)?;
-    let fits = shape.iter().zip(&result.shape).all(|(a, b)| same_size(*a, *b));
-    require(fits, || format!("does not give {}", site.show(result)))
 }
 
-/// A window along one dimension.
-pub(super) struct Window {
-    pub(super) size: u64,
-    pub(super) stride: i64,
-    pub(super) dilation: i64,
-}
-
-impl Window {
-    /// How many places it has in `base` elements.
-    pub(super) fn count(&self, base: i128) -> u64 {
-        let size = dilated(self.size, self.dilation);
-        if base <= 0 || size > base { 0 } else { ((base - size) / i128::from(self.stride.max(1))) as u64 + 1 }
+/// Ranks, element types, dimension numbers and group counts.
+fn operands(op: Op<'_>) -> Check {
+    let (lhs, rhs) = (op.operand(0).tensor()?, op.operand(1).tensor()?);
+    if lhs.rank() < 2 {
+        let (lhs, rhs) = (op.operand(0), op.operand(1));
+        invalid!("expects convolution arguments to have >= 2 dimensions. Got: {lhs} and {rhs}");
     }
+    if lhs.rank() != rhs.rank() {
+        let (lhs, rhs) = (op.operand(0), op.operand(1));
+        invalid!("expects convolution arguments to have same number of dimensions. Got: {lhs} and {rhs}");
+    }
+    if !quantised::any(&[lhs, rhs]) && !lhs.element.compatible(&rhs.element) {
+        let (lhs, rhs) = (op.quoted_element(&lhs.element), op.quoted_element(&rhs.element));
+        invalid!("expects lhs and rhs to have compatible element type. Got: {lhs} and {rhs}");
+    }
+    let dims = op.conv_dims("dimension_numbers")?;
+    dimension_numbers(dims, lhs.rank())?;
+    groups(op, dims)?;
+    precision_config(op)?;
+    let wanted = dims.input_spatial.len() as i64 + 2;
+    if lhs.rank() != wanted {
+        invalid!("expects convolution arguments to have {wanted} dimensions. Got: {}", lhs.rank());
+    }
+    Ok(())
 }
 
-/// The extent of elements with gaps between them.
-pub(super) fn dilated(size: u64, dilation: i64) -> i128 {
-    if size == 0 { 0 } else { (i128::from(size) - 1) * i128::from(dilation) + 1 }
+fn dimension_numbers(dims: &Dims, rank: i64) -> Check {
+    let (input, kernel, output) =
+        (dims.input_spatial.len(), dims.kernel_spatial.len(), dims.output_spatial.len());
+    if input != kernel || input != output {
+        invalid!(
+            "expects the same size for input, kernel and output spatial-dimensions, but got {input}, {kernel}, and \
+             {output} resp."
+        );
+    }
+    let all = |a: i64, b: i64, spatial: &[i64]| [&[a, b], spatial].concat();
+    let lists = [
+        ("input", all(dims.input_batch, dims.input_feature, &dims.input_spatial)),
+        ("kernel", all(dims.kernel_input_feature, dims.kernel_output_feature, &dims.kernel_spatial)),
+        ("output", all(dims.output_batch, dims.output_feature, &dims.output_spatial)),
+    ];
+    if let Some((name, list)) = lists.iter().find(|(_, list)| list.iter().any(|dim| !(0..rank).contains(dim)))
+    {
+        let list = sizes(list);
+        invalid!(
+            "expects input, kernel, and output dimension-numbers to be in-range [0, {rank}), but the {name}'s are \
+             {{{list}}}"
+        );
+    }
+    if let Some((name, list)) = lists.iter().find(|(_, list)| !distinct(list)) {
+        invalid!("expects {name} dimension-numbers to be unique, got {{{}}}", sizes(list));
+    }
+    Ok(())
+}
+
+fn groups(op: Op<'_>, dims: &Dims) -> Check {
+    let (lhs, rhs) = (op.operand(0).tensor()?, op.operand(1).tensor()?);
+    let (features, batches) = (op.int("feature_group_count")?, op.int("batch_group_count")?);
+    if features > 1 && batches > 1 {
+        invalid!(
+            "expects batch_group_count and feature_group_count not to be both greater than 1. Got {batches} and \
+             {features} resp."
+        );
+    }
+    let at = |shape: &Shape, dim: i64| shape[dim as usize];
+    let (batch, feature) = (at(&lhs.shape, dims.input_batch), at(&lhs.shape, dims.input_feature));
+    let (inner, outer) =
+        (at(&rhs.shape, dims.kernel_input_feature), at(&rhs.shape, dims.kernel_output_feature));
+    let divides = |size: i64, by: i64| size == DYNAMIC || size % by == 0;
+    if !divides(batch, batches) {
+        invalid!(
+            "expects input batch dimension ({batch}) to be divisible by batch_group_count. Got batch_group_count = \
+             {batches}"
+        );
+    }
+    if !divides(feature, features) {
+        invalid!(
+            "expects input feature dimension ({feature}) to be a multiple of feature_group_count. Got \
+             feature_group_count = {features}"
+        );
+    }
+    if feature != DYNAMIC && !dims_compatible(feature / features, inner) {
+        invalid!(
+            "expects input feature dimension ({feature}) / feature_group_count = kernel input feature dimension \
+             ({inner}). Got feature_group_count = {features}"
+        );
+    }
+    if !divides(outer, batches) {
+        invalid!(
+            "expects output feature dimension size ({outer}) to be a multiple of batch_group_count. Got \
+             batch_group_count = {batches}"
+        );
+    }
+    if !divides(outer, features) {
+        invalid!(
+            "expects kernel output feature dimension ({outer}) to be divisible by feature_group_count. For \
+             feature_group_count = {features}"
+        );
+    }
+    Ok(())
+}
+
+fn pick(shape: &[i64], dims: &[i64]) -> Shape {
+    dims.iter().map(|dim| shape[*dim as usize]).collect()
+}
+
+/// The windows that the attributes describe.
+fn attributes(op: Op<'_>, padding: Option<Vec<(i64, i64)>>) -> Result<Vec<Window>, Stop> {
+    let (rhs, dims) = (op.operand(1).tensor()?, op.conv_dims("dimension_numbers")?);
+    windows(&WindowAttrs {
+        dimensions: &pick(&rhs.shape, &dims.kernel_spatial),
+        strides: op.array("window_strides")?,
+        base_dilations: op.array("lhs_dilation")?,
+        window_dilations: op.array("rhs_dilation")?,
+        padding,
+        reversal: op.array("window_reversal")?.map(<[i64]>::len),
+    })
+}
+
+/// The windows and the shape of the result.
+fn shape(op: Op<'_>, padding: Option<Vec<(i64, i64)>>) -> Check {
+    let (lhs, rhs) = (op.operand(0).tensor()?, op.operand(1).tensor()?);
+    let dims = op.conv_dims("dimension_numbers")?;
+    let windows = attributes(op, padding)?;
+    let spatial = output_shape(&pick(&lhs.shape, &dims.input_spatial), &windows);
+    let batch = lhs.shape[dims.input_batch as usize];
+    let mut shape = Shape::from_elem(DYNAMIC, lhs.shape.len());
+    for (dim, size) in dims.output_spatial.iter().zip(spatial) {
+        shape[*dim as usize] = size;
+    }
+    shape[dims.output_batch as usize] =
+        if batch == DYNAMIC { DYNAMIC } else { batch / op.int("batch_group_count")? };
+    shape[dims.output_feature as usize] = rhs.shape[dims.kernel_output_feature as usize];
+    op.infers_shape(0, &shape)?;
+    quantised_convolution(op, dims)
+}
+
+fn quantised_convolution(op: Op<'_>, dims: &Dims) -> Check {
+    let [lhs, rhs, result] = [op.operand(0).tensor()?, op.operand(1).tensor()?, op.result(0).tensor()?];
+    if !quantised::any(&[lhs, rhs, result]) {
+        return Ok(());
+    }
+    if quantised::axis(rhs).is_some_and(|axis| axis != dims.kernel_output_feature) {
+        invalid!("quantization dimension of rhs should be same with kernel_output_feature_dimension");
+    }
+    if quantised::axis(result).is_some_and(|axis| axis != dims.output_feature) {
+        invalid!("quantization dimension of result should be same with output_feature_dimension");
+    }
+    quantised::product(op)
 }

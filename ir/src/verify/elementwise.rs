@@ -1,244 +1,188 @@
-//! Operations that work element by element.
+//! Elementwise operations.
 
-use super::Verdict;
-use super::site::{Site, compatible, require};
-use crate::{ElementType, OpKind, TensorType};
+use super::attributes::AttrKind::{Any, Enum, I32NonNegative, I32Positive};
+use super::attributes::{AttrRule, may, must};
+use super::facts::class::{COMPLEX, FLOAT, QUANT, QUANT_AXIS, SINT};
+use super::facts::{Element, Tensor};
+use super::quantised;
+use super::signature::Relation::{CompatibleElement, CompatibleOperandElement, CompatibleType};
+use super::signature::Relation::{SameOperandElement, SameShape};
+use super::signature::{Row, Slot};
+use super::slots::{F, FC, FCQ, FQ, I, IFCQ, P, PI, T, TA};
+use super::view::{Check, Op, invalid, sizes};
+use crate::{ElementType, OpKind as K};
 
-/// Classes of element types that operands may have.
-#[derive(Clone, Copy)]
-enum Class {
-    /// Integers and booleans.
-    Integer,
-    /// Integers without booleans, floats and complex numbers.
-    Number,
-    /// Floats.
-    Float,
-    /// Floats and complex numbers.
-    FloatOrComplex,
-    /// Signed integers, floats and complex numbers.
-    Signed,
+/// Signed numbers.
+const SFCQ: Slot = Slot::of(SINT | FLOAT | COMPLEX | QUANT);
+const QUANTISED: Slot = Slot::of(QUANT | QUANT_AXIS);
+const ACCURACY: &[AttrRule] = &[may("result_accuracy", Any)];
+
+pub(super) const DIRECTIONS: &[&str] = &["EQ", "NE", "GE", "GT", "LE", "LT"];
+pub(super) const COMPARE_TYPES: &[&str] = &["NOTYPE", "FLOAT", "TOTALORDER", "SIGNED", "UNSIGNED"];
+
+/// Operand and result have one type.
+const fn unary(kind: K, slot: &'static [Slot; 1]) -> Row {
+    Row::new(kind, slot, slot).relations(&[SameShape, CompatibleType])
 }
 
-impl Class {
-    fn holds(self, element: ElementType) -> bool {
-        let float = element.is_float();
-        let complex = element.is_complex();
-        let boolean = element == ElementType::Bool;
-        let unsigned = matches!(element, ElementType::Uint(_));
-        match self {
-            Self::Integer => element.is_integer() || boolean,
-            Self::Number => element.is_integer() || float || complex || boolean,
-            Self::Float => float,
-            Self::FloatOrComplex => float || complex,
-            Self::Signed => (element.is_integer() && !unsigned && !boolean) || float || complex,
-        }
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::Integer => "integers or booleans",
-            Self::Number => "numbers",
-            Self::Float => "floats",
-            Self::FloatOrComplex => "floats or complex numbers",
-            Self::Signed => "signed integers, floats or complex numbers",
-        }
-    }
+/// The same with a choice of accuracy.
+const fn accurate(kind: K) -> Row {
+    unary(kind, &[FCQ]).attributes(ACCURACY).check(accuracy)
 }
 
-/// Operands and element class of operations whose operands and result have one type.
-fn uniform(kind: OpKind) -> Option<(usize, Class)> {
-    use OpKind as K;
-    Some(match kind {
-        K::Add | K::Maximum | K::Minimum | K::Multiply => (2, Class::Number),
-        K::Subtract | K::Divide | K::Remainder | K::Power => (2, Class::Number),
-        K::And | K::Or | K::Xor => (2, Class::Integer),
-        K::ShiftLeft | K::ShiftRightArithmetic | K::ShiftRightLogical => (2, Class::Integer),
-        K::Atan2 => (2, Class::FloatOrComplex),
-        K::Not | K::Popcnt | K::CountLeadingZeros => (1, Class::Integer),
-        K::Negate => (1, Class::Number),
-        K::Sign => (1, Class::Signed),
-        K::Ceil | K::Floor | K::RoundNearestAfz | K::RoundNearestEven | K::Cbrt => {
-            (1, if matches!(kind, K::Cbrt) { Class::FloatOrComplex } else { Class::Float })
-        }
-        K::Cosine | K::Exponential | K::ExponentialMinusOne | K::Log | K::LogPlusOne | K::Logistic => {
-            (1, Class::FloatOrComplex)
-        }
-        K::Rsqrt | K::Sine | K::Sqrt | K::Tan | K::Tanh => (1, Class::FloatOrComplex),
-        K::ReducePrecision => (1, Class::Float),
-        _ => return None,
-    })
+/// Two operands and the result have one type.
+const fn binary(kind: K, operands: &'static [Slot; 2], result: &'static [Slot; 1]) -> Row {
+    Row::new(kind, operands, result).relations(&[SameShape, CompatibleType])
 }
 
-pub(super) fn check(site: &Site<'_>) -> Verdict {
-    let ops = &site.op.operands;
-    if ops.iter().chain(&site.op.results).any(|v| site.is_opaque(*v)) {
-        return Ok(());
-    }
-    if let Some((count, class)) = uniform(site.kind()) {
-        site.operand_count(count, count)?;
-        return all_alike(site, class);
-    }
-    match site.kind() {
-        OpKind::Abs | OpKind::Real | OpKind::Imag => part(site),
-        OpKind::Complex => complex(site),
-        OpKind::IsFinite => predicate(site, Class::Float),
-        OpKind::Compare => compare(site),
-        OpKind::Select => select(site),
-        OpKind::Clamp => clamp(site),
-        OpKind::Convert => same_shape(site),
-        OpKind::BitcastConvert => bitcast(site),
-        _ => Ok(()),
-    }
+pub(super) const ROWS: &[Row] = &[
+    Row::new(K::Abs, &[SFCQ], &[Slot::of(SINT | FLOAT | QUANT)]).relations(&[SameShape]).check(real_part),
+    unary(K::Ceil, &[FQ]),
+    unary(K::CountLeadingZeros, &[I]),
+    unary(K::Floor, &[FQ]),
+    unary(K::Negate, &[IFCQ]),
+    unary(K::Not, &[PI]),
+    unary(K::Popcnt, &[I]),
+    unary(K::RoundNearestAfz, &[FQ]),
+    unary(K::RoundNearestEven, &[FQ]),
+    unary(K::Sign, &[SFCQ]),
+    accurate(K::Cbrt),
+    accurate(K::Cosine),
+    accurate(K::Exponential),
+    accurate(K::ExponentialMinusOne),
+    accurate(K::Log),
+    accurate(K::LogPlusOne),
+    accurate(K::Logistic),
+    accurate(K::Rsqrt),
+    accurate(K::Sine),
+    accurate(K::Sqrt),
+    accurate(K::Tan),
+    accurate(K::Tanh),
+    unary(K::ReducePrecision, &[FQ])
+        .attributes(&[must("exponent_bits", I32Positive), must("mantissa_bits", I32NonNegative)]),
+    Row::new(K::Add, &[TA, TA], &[TA]).relations(&[SameShape]).check(add),
+    binary(K::Atan2, &[FCQ, FCQ], &[FCQ]),
+    binary(K::Divide, &[IFCQ, IFCQ], &[IFCQ]),
+    binary(K::Maximum, &[T, T], &[T]),
+    binary(K::Minimum, &[T, T], &[T]),
+    binary(K::Multiply, &[T, T], &[T]),
+    binary(K::Power, &[IFCQ, IFCQ], &[IFCQ]),
+    binary(K::Remainder, &[IFCQ, IFCQ], &[IFCQ]),
+    binary(K::ShiftLeft, &[I, I], &[I]),
+    binary(K::ShiftRightArithmetic, &[I, I], &[I]),
+    binary(K::ShiftRightLogical, &[I, I], &[I]),
+    binary(K::Subtract, &[IFCQ, IFCQ], &[IFCQ]),
+    binary(K::And, &[PI, PI], &[T]),
+    binary(K::Or, &[PI, PI], &[T]),
+    binary(K::Xor, &[PI, PI], &[T]),
+    Row::new(K::Real, &[FC], &[F]).relations(&[SameShape]).check(real_part),
+    Row::new(K::Imag, &[FC], &[F]).relations(&[SameShape]).check(real_part),
+    Row::new(K::IsFinite, &[FQ], &[P]).relations(&[SameShape]),
+    Row::new(K::Complex, &[F, F], &[Slot::of(COMPLEX)])
+        .relations(&[SameOperandElement, SameShape])
+        .check(complex),
+    Row::new(K::Compare, &[T, T], &[P]).relations(&[CompatibleOperandElement, SameShape]).attributes(&[
+        must("comparison_direction", Enum("comparison_direction", DIRECTIONS)),
+        may("compare_type", Enum("comparison_type", COMPARE_TYPES)),
+    ]),
+    Row::new(K::Convert, &[Slot::of(super::slots::ANY & !QUANT)], &[Slot::of(super::slots::ANY & !QUANT)])
+        .relations(&[SameShape]),
+    Row::new(K::Clamp, &[T, T, T], &[T]).relations(&[CompatibleElement]).check(clamp),
+    Row::new(K::Select, &[P, T, T], &[T]).check(select),
+    Row::new(K::UniformQuantize, &[Slot::of(FLOAT | QUANT | QUANT_AXIS)], &[QUANTISED])
+        .relations(&[SameShape])
+        .check(quantised::quantize),
+    Row::new(K::UniformDequantize, &[QUANTISED], &[F]).relations(&[SameShape]).check(quantised::dequantize),
+];
+
+/// The result has the element type of the operand's real part.
+fn real_part(op: Op<'_>) -> Check {
+    let operand = op.operand(0).tensor()?;
+    let element = match &operand.element {
+        Element::Plain(element) => Element::Plain(element.part()),
+        other => other.clone(),
+    };
+    op.infers(0, &Tensor { element, ..operand.clone() })
 }
 
-fn all_alike(site: &Site<'_>, class: Class) -> Verdict {
-    let (Some(first), Some(result)) = (site.operand(0), site.result(0)) else { return Ok(()) };
-    for index in 0..site.op.operands.len() {
-        let Some(ty) = site.operand(index) else { continue };
-        require(ty.element == first.element && compatible(&ty.shape, &first.shape), || {
-            format!("needs operands of the same type, but has {} and {}", site.show(first), site.show(ty))
-        })?;
-        require(class.holds(ty.element), || {
-            format!("operand #{index} must hold {}, but is {}", class.name(), site.show(ty))
-        })?;
+fn complex(op: Op<'_>) -> Check {
+    let operand = op.operand(0).tensor()?;
+    let element = match &operand.element {
+        Element::Plain(ElementType::F32) => ElementType::Complex64,
+        Element::Plain(ElementType::F64) => ElementType::Complex128,
+        _ => invalid!("operand #0 must be tensor of 32/64-bit float values, but got {}", op.operand(0)),
+    };
+    op.infers(0, &Tensor { element: Element::Plain(element), ..operand.clone() })
+}
+
+fn add(op: Op<'_>) -> Check {
+    let [lhs, rhs, result] = [op.operand(0).tensor()?, op.operand(1).tensor()?, op.result(0).tensor()?];
+    if [lhs, rhs, result].iter().any(|tensor| tensor.element.quant().is_some()) {
+        return quantised::binary(op);
     }
-    require(result.element == first.element && compatible(&result.shape, &first.shape), || {
-        format!(
-            "needs the result to be of its operands' type {}, but it is {}",
-            site.show(first),
-            site.show(result)
-        )
-    })?;
-    if site.kind() == OpKind::ReducePrecision {
-        let bits = |name, least| match site.int(name) {
-            Some(bits) if bits < least => Err(format!("{name} must be at least {least}, but is {bits}")),
-            _ => Ok(()),
-        };
-        bits("exponent_bits", 1)?;
-        bits("mantissa_bits", 0)?;
+    if lhs.element != rhs.element || lhs.element != result.element {
+        invalid!(
+            "requires the same element type for all operands and results, but got {}, {} and {}",
+            op.operand(0),
+            op.operand(1),
+            op.result(0)
+        );
     }
     Ok(())
 }
 
-fn same_shape(site: &Site<'_>) -> Verdict {
-    let (Some(operand), Some(result)) = (site.operand(0), site.result(0)) else { return Ok(()) };
-    require(compatible(&operand.shape, &result.shape), || {
-        format!(
-            "needs operand and result of the same shape, but has {} and {}",
-            site.show(operand),
-            site.show(result)
-        )
-    })
-}
-
-/// `abs`, `real` and `imag` of complex numbers give their parts' type.
-fn part(site: &Site<'_>) -> Verdict {
-    site.operand_count(1, 1)?;
-    let Some(operand) = site.operand(0) else { return Ok(()) };
-    let class = if site.kind() == OpKind::Abs { Class::Signed } else { Class::FloatOrComplex };
-    require(class.holds(operand.element), || {
-        format!("operand #0 must hold {}, but is {}", class.name(), site.show(operand))
-    })?;
-    site.result_is(0, &operand.shape, operand.element.part())
-}
-
-fn complex(site: &Site<'_>) -> Verdict {
-    site.operand_count(2, 2)?;
-    let (Some(re), Some(im), Some(result)) = (site.operand(0), site.operand(1), site.result(0)) else {
-        return Ok(());
-    };
-    let parts = re.element == im.element && compatible(&re.shape, &im.shape);
-    require(parts && matches!(re.element, ElementType::F32 | ElementType::F64), || {
-        format!(
-            "needs two tensors of f32 or f64 of one type, but has {} and {}",
-            site.show(re),
-            site.show(im)
-        )
-    })?;
-    let fits = result.element.is_complex() && result.element.part() == re.element;
-    require(fits && compatible(&result.shape, &re.shape), || {
-        format!("of {} cannot give {}", site.show(re), site.show(result))
-    })
-}
-
-fn predicate(site: &Site<'_>, class: Class) -> Verdict {
-    let Some(operand) = site.operand(0) else { return Ok(()) };
-    require(class.holds(operand.element), || {
-        format!("operand #0 must hold {}, but is {}", class.name(), site.show(operand))
-    })?;
-    site.result_is(0, &operand.shape, ElementType::Bool)
-}
-
-fn compare(site: &Site<'_>) -> Verdict {
-    site.operand_count(2, 2)?;
-    let (Some(lhs), Some(rhs)) = (site.operand(0), site.operand(1)) else { return Ok(()) };
-    require(lhs.element == rhs.element && compatible(&lhs.shape, &rhs.shape), || {
-        format!("needs operands of the same type, but has {} and {}", site.show(lhs), site.show(rhs))
-    })?;
-    site.result_is(0, &lhs.shape, ElementType::Bool)
-}
-
-fn select(site: &Site<'_>) -> Verdict {
-    site.operand_count(3, 3)?;
-    let (Some(predicate), Some(yes), Some(no)) = (site.operand(0), site.operand(1), site.operand(2)) else {
-        return Ok(());
-    };
-    require(predicate.element == ElementType::Bool, || {
-        format!("the predicate must hold booleans, but is {}", site.show(predicate))
-    })?;
-    require(yes.element == no.element && compatible(&yes.shape, &no.shape), || {
-        format!("needs both branches of the same type, but has {} and {}", site.show(yes), site.show(no))
-    })?;
-    require(predicate.shape.is_empty() || compatible(&predicate.shape, &yes.shape), || {
-        format!(
-            "the predicate must be a scalar or of the shape of {}, but is {}",
-            site.show(yes),
-            site.show(predicate)
-        )
-    })?;
-    site.result_is(0, &yes.shape, yes.element)
-}
-
-fn clamp(site: &Site<'_>) -> Verdict {
-    site.operand_count(3, 3)?;
-    let Some(operand) = site.operand(1) else { return Ok(()) };
-    let bound = |index: usize, name: &str| {
-        let Some(ty) = site.operand(index) else { return Ok(()) };
-        let shape = ty.shape.is_empty() || compatible(&ty.shape, &operand.shape);
-        require(shape && ty.element == operand.element, || {
-            format!(
-                "{name} must be a scalar or of the type of {}, but is {}",
-                site.show(operand),
-                site.show(ty)
-            )
-        })
-    };
-    bound(0, "min")?;
-    bound(2, "max")?;
-    site.result_is(0, &operand.shape, operand.element)
-}
-
-/// The last dimension makes up for the difference in width.
-fn bitcast(site: &Site<'_>) -> Verdict {
-    let (Some(from), Some(to)) = (site.operand(0), site.result(0)) else { return Ok(()) };
-    let bits = |ty: &TensorType| u64::from(ty.element.bit_width());
-    require(from.element.is_complex() == to.element.is_complex(), || {
-        format!("cannot convert between real and complex types: {} and {}", site.show(from), site.show(to))
-    })?;
-    let (narrow, wide) = if bits(from) <= bits(to) { (from, to) } else { (to, from) };
-    if bits(narrow) == bits(wide) {
-        return same_shape(site);
+fn clamp(op: Op<'_>) -> Check {
+    let operand = op.operand(1).tensor()?;
+    for (index, name) in [(0, "min"), (2, "max")] {
+        let bound = op.operand(index).tensor()?;
+        if bound.rank() != 0 && !bound.shape_compatible(operand) {
+            let (bound, operand) = (sizes(&bound.shape), sizes(&operand.shape));
+            invalid!(
+                "{name} shape [{bound}] is not scalar and is not compatible to operand shape [{operand}]"
+            );
+        }
     }
-    let ratio = bits(wide) / bits(narrow).max(1);
-    let Some((last, rest)) = narrow.shape.split_last() else {
-        return Err(format!("the rank of {} is too small to make {}", site.show(from), site.show(to)));
+    op.infers(0, operand)
+}
+
+fn select(op: Op<'_>) -> Check {
+    let [pred, on_true, on_false] =
+        [op.operand(0).tensor()?, op.operand(1).tensor()?, op.operand(2).tensor()?];
+    if !on_true.shape_compatible(on_false) || on_true.element != on_false.element {
+        invalid!(
+            "requires compatible types for non-predicate operands, but got {} and {}",
+            op.operand(1),
+            op.operand(2)
+        );
+    }
+    if pred.rank() != 0 && !pred.shape_compatible(on_true) {
+        invalid!("requires the same shape for all operands, but got {} and {}", op.operand(0), op.operand(1));
+    }
+    let mut joined = on_true.clone();
+    match joined.join(on_false, None) {
+        Ok(()) => op.infers(0, &joined),
+        Err(dim) => invalid!("mismatched sizes of non-predicate operands in dimension {dim}"),
+    }
+}
+
+/// Tolerances are not negative, and are zero where the mode asks for none.
+fn accuracy(op: Op<'_>) -> Check {
+    let Some(id) = op.module().attr_id(op.id, "result_accuracy") else { return Ok(()) };
+    let text = crate::text::attribute_text(op.module(), id);
+    let field = |name: &str| {
+        let rest = text[text.find(name)? + name.len()..].trim_start().strip_prefix('=')?;
+        let value = rest.split([',', '>']).next()?;
+        value.trim().parse::<f64>().ok()
     };
-    let fits = compatible(rest, &wide.shape) && super::site::same_size(*last, crate::Dim::Static(ratio));
-    require(fits, || {
-        format!(
-            "the shapes of {} and {} must match but for a last dimension of {ratio}",
-            site.show(from),
-            site.show(to)
-        )
-    })
+    let fields = ["atol", "rtol", "ulps"].map(|name| field(name).unwrap_or(0.0));
+    if fields.iter().any(|value| *value < 0.0) {
+        invalid!("has a negative tolerance in {text}");
+    }
+    let mode = ["DEFAULT", "HIGHEST"].into_iter().find(|mode| text.contains(mode));
+    if let Some(mode) = mode.filter(|_| fields.iter().any(|value| *value != 0.0)) {
+        invalid!(
+            "Invalid tolerances for ResultAccuracyAttr with mode {mode}, must be all zero, but got {text}"
+        );
+    }
+    Ok(())
 }

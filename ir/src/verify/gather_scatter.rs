@@ -1,343 +1,323 @@
-//! Gather, scatter and dynamic slices.
+//! Data-dependent indexing.
 
-use super::Verdict;
-use super::site::{Site, compatible, dimensions, distinct, region_joins, require, same_size, sorted};
-use crate::{Attr, Dim, GatherDims, OpKind, ScatterDims, TensorType};
+use super::attributes::AttrKind::{Bool, GatherDims, I64, I64Array, ScatterDims};
+use super::attributes::{may, must};
+use super::facts::class::{INDEX, ODD_INT, PRED};
+use super::facts::{DYNAMIC, Shape, Tensor, dims_compatible};
+use super::reduction::{Reducer, reducer};
+use super::shape::distinct;
+use super::signature::Regions::Exactly;
+use super::signature::Relation::FirstElement;
+use super::signature::{Row, Slot};
+use super::slots::{I, INT, T, TS};
+use super::view::{Check, Op, invalid, sizes};
+use crate::{OpKind as K, ScatterDims as Dims};
+use smallvec::SmallVec;
 
-pub(super) fn check(site: &Site<'_>) -> Verdict {
-    if site.op.operands.iter().chain(&site.op.results).any(|v| site.is_opaque(*v)) {
-        return Ok(());
-    }
-    match site.kind() {
-        OpKind::Gather | OpKind::DynamicGather => gather(site),
-        OpKind::Scatter => scatter(site),
-        OpKind::DynamicSlice => dynamic_slice(site),
-        _ => dynamic_update_slice(site),
-    }
-}
+pub(super) const ROWS: &[Row] = &[
+    Row::new(K::Gather, &[T, I], &[T])
+        .relations(&[FirstElement])
+        .attributes(&[
+            must("dimension_numbers", GatherDims),
+            must("slice_sizes", I64Array),
+            may("indices_are_sorted", Bool),
+        ])
+        .check(gather),
+    Row::new(K::DynamicGather, &[T, I, I.rank(1).fixed()], &[T])
+        .attributes(&[must("dimension_numbers", GatherDims), may("indices_are_sorted", Bool)])
+        .check(dynamic_gather),
+    Row::new(K::Scatter, &[TS, Slot::of(INT | ODD_INT | INDEX | PRED), TS], &[TS])
+        .regions(Exactly(1))
+        .attributes(&[
+            must("scatter_dimension_numbers", ScatterDims),
+            may("indices_are_sorted", Bool),
+            may("unique_indices", Bool),
+        ])
+        .check(scatter),
+    Row::new(K::TorchIndexSelect, &[T, T], &[T]).attributes(&[must("dim", I64), must("batch_dims", I64)]),
+];
 
-/// The sizes of an indices tensor without the dimension that holds the vectors.
-fn batch_shape(indices: &TensorType, vector: i64) -> Result<(Vec<Dim>, Dim), String> {
-    let rank = indices.rank();
-    let at = usize::try_from(vector).ok().filter(|d| *d <= rank);
-    let at =
-        at.ok_or_else(|| format!("index_vector_dim is {vector}, beyond the rank {rank} of the indices"))?;
-    let shape = (0..rank).filter(|d| *d != at).map(|d| indices.shape[d]).collect();
-    Ok((shape, if at < rank { indices.shape[at] } else { Dim::Static(1) }))
-}
-
-/// What gather and scatter have in common: which operand dimensions are
-/// dropped, batched and indexed.
-struct Indexing<'a> {
-    dropped: &'a [i64],
-    dropped_name: &'static str,
-    batching: &'a [i64],
-    batching_name: &'static str,
-    index_batching: &'a [i64],
-    index_batching_name: &'static str,
-    map: &'a [i64],
-    map_name: &'static str,
-    vector: i64,
-}
-
-impl Indexing<'_> {
-    fn check(&self, operand: &TensorType, indices: &TensorType) -> Verdict {
-        require(indices.element.is_integer(), || "the indices must be integers".to_owned())?;
-        let (_, vector) = batch_shape(indices, self.vector)?;
-        require(same_size(vector, Dim::Static(self.map.len() as u64)), || {
-            format!("{} has {} numbers, but index vectors have another length", self.map_name, self.map.len())
-        })?;
-        let rank = operand.rank();
-        sorted(self.dropped, self.dropped_name)?;
-        sorted(self.batching, self.batching_name)?;
-        dimensions(self.dropped, rank, self.dropped_name)?;
-        dimensions(self.batching, rank, self.batching_name)?;
-        dimensions(self.map, rank, self.map_name)?;
-        let together = |a: &[i64], b: &[i64], name: &str| distinct(&[a, b].concat(), name);
-        together(self.dropped, self.batching, &format!("{} and {}", self.dropped_name, self.batching_name))?;
-        together(self.map, self.batching, &format!("{} and {}", self.map_name, self.batching_name))?;
-        dimensions(self.index_batching, indices.rank(), self.index_batching_name)?;
-        require(!self.index_batching.contains(&self.vector), || {
-            format!("{} contains index_vector_dim {}", self.index_batching_name, self.vector)
-        })?;
-        require(self.batching.len() == self.index_batching.len(), || {
-            format!(
-                "{} and {} must be of one length, but have {} and {}",
-                self.batching_name,
-                self.index_batching_name,
-                self.batching.len(),
-                self.index_batching.len()
-            )
-        })?;
-        for (&o, &i) in self.batching.iter().zip(self.index_batching) {
-            require(same_size(operand.shape[o as usize], indices.shape[i as usize]), || {
-                format!("batching dimension {o} of the operand and {i} of the indices differ in size")
-            })?;
+/// Every dimension is below a bound.
+fn in_range(name: &str, dims: &[i64], bound: i64, of: &str) -> Check {
+    match dims.iter().find(|dim| !(0..bound).contains(*dim)) {
+        Some(dim) => {
+            invalid!("Expects each element of {name} to be in range [0, {of}) i.e. [0, {bound}). got: {dim}")
         }
-        Ok(())
-    }
-}
-
-fn gather(site: &Site<'_>) -> Verdict {
-    let (Some(operand), Some(indices), Some(result)) = (site.operand(0), site.operand(1), site.result(0))
-    else {
-        return Ok(());
-    };
-    let Some(Attr::GatherDims(dims)) = site.attr("dimension_numbers") else { return Ok(()) };
-    gather_indexing(dims).check(operand, indices)?;
-    sorted(&dims.offset_dims, "offset_dims")?;
-    distinct(&dims.offset_dims, "offset_dims")?;
-    let Some(sizes) = slice_sizes(site, operand.rank())? else { return Ok(()) };
-    for (d, &size) in sizes.iter().enumerate() {
-        let Some(size) = size else { continue };
-        let fits = size >= 0 && !matches!(operand.shape[d], Dim::Static(most) if size as u64 > most);
-        require(fits, || {
-            format!("slice size {size} is out of range for dimension {d} of {}", site.show(operand))
-        })?;
-        let thin = dims.collapsed_slice_dims.contains(&(d as i64))
-            || dims.operand_batching_dims.contains(&(d as i64));
-        require(!thin || size <= 1, || format!("slice size {size} of the dropped dimension {d} is above 1"))?;
-    }
-    let (batch, _) = batch_shape(indices, dims.index_vector_dim)?;
-    let rank = batch.len() + dims.offset_dims.len();
-    dimensions(&dims.offset_dims, rank, "offset_dims")?;
-    let dropped = |d: &usize| {
-        dims.collapsed_slice_dims.contains(&(*d as i64)) || dims.operand_batching_dims.contains(&(*d as i64))
-    };
-    let size_of = |d: usize| sizes[d].map_or(Dim::Dynamic, |size| Dim::Static(size as u64));
-    let mut offsets = (0..operand.rank()).filter(|d| !dropped(d)).map(size_of);
-    let mut batches = batch.into_iter();
-    let shape: Vec<Dim> = (0..rank)
-        .map(|d| if dims.offset_dims.contains(&(d as i64)) { offsets.next() } else { batches.next() })
-        .map(|dim| dim.unwrap_or(Dim::Dynamic))
-        .collect();
-    require(offsets.next().is_none(), || {
-        format!("offset_dims has {} numbers, fewer than the dimensions that are kept", dims.offset_dims.len())
-    })?;
-    site.result_is(0, &shape, operand.element)?;
-    require(result.element == operand.element, || "the result is of another element type".to_owned())
-}
-
-/// The sizes of a gather's slices: an attribute, or an operand that may be a constant.
-fn slice_sizes(site: &Site<'_>, rank: usize) -> Result<Option<Vec<Option<i64>>>, String> {
-    let sizes: Vec<Option<i64>> = if site.kind() == OpKind::Gather {
-        match site.ints("slice_sizes") {
-            Some(sizes) => sizes.into_iter().map(Some).collect(),
-            None => return Ok(None),
-        }
-    } else {
-        let Some(ty) = site.operand(2) else { return Ok(None) };
-        require(ty.rank() == 1 && ty.element.is_integer(), || {
-            format!("slice_sizes must be a vector of integers, but is {}", site.show(ty))
-        })?;
-        match (site.constant_ints(2), ty.shape[0]) {
-            (Some(sizes), _) => sizes.into_iter().map(Some).collect(),
-            (None, Dim::Static(count)) => vec![None; usize::try_from(count).unwrap_or(usize::MAX)],
-            (None, Dim::Dynamic) => vec![None; rank],
-        }
-    };
-    require(sizes.len() == rank, || {
-        format!("slice_sizes has {} numbers, but the operand has rank {rank}", sizes.len())
-    })?;
-    Ok(Some(sizes))
-}
-
-fn gather_indexing(dims: &GatherDims) -> Indexing<'_> {
-    Indexing {
-        dropped: &dims.collapsed_slice_dims,
-        dropped_name: "collapsed_slice_dims",
-        batching: &dims.operand_batching_dims,
-        batching_name: "operand_batching_dims",
-        index_batching: &dims.start_indices_batching_dims,
-        index_batching_name: "start_indices_batching_dims",
-        map: &dims.start_index_map,
-        map_name: "start_index_map",
-        vector: dims.index_vector_dim,
-    }
-}
-
-fn scatter_indexing(dims: &ScatterDims) -> Indexing<'_> {
-    Indexing {
-        dropped: &dims.inserted_window_dims,
-        dropped_name: "inserted_window_dims",
-        batching: &dims.input_batching_dims,
-        batching_name: "input_batching_dims",
-        index_batching: &dims.scatter_indices_batching_dims,
-        index_batching_name: "scatter_indices_batching_dims",
-        map: &dims.scatter_dims_to_operand_dims,
-        map_name: "scatter_dims_to_operand_dims",
-        vector: dims.index_vector_dim,
-    }
-}
-
-fn scatter(site: &Site<'_>) -> Verdict {
-    let count = site.op.operands.len();
-    require(count >= 3 && count % 2 == 1, || {
-        format!("needs inputs, indices and as many updates, not {count} operands")
-    })?;
-    let inputs = count / 2;
-    let (Some(input), Some(indices), Some(updates)) =
-        (site.operand(0), site.operand(inputs), site.operand(inputs + 1))
-    else {
-        return Ok(());
-    };
-    for index in 0..inputs {
-        let (Some(input_i), Some(update_i)) = (site.operand(index), site.operand(inputs + 1 + index)) else {
-            continue;
-        };
-        require(
-            compatible(&input_i.shape, &input.shape) && compatible(&update_i.shape, &updates.shape),
-            || "needs inputs of one shape and updates of one shape".to_owned(),
-        )?;
-        require(input_i.element == update_i.element, || {
-            format!(
-                "input {} and update {} are not of one element type",
-                site.show(input_i),
-                site.show(update_i)
-            )
-        })?;
-        site.result_is(index, &input_i.shape, site.result(index).map_or(input_i.element, |r| r.element))?;
-    }
-    if let Some(Attr::ScatterDims(dims)) = site.attr("scatter_dimension_numbers") {
-        scatter_dims(site, dims, input, indices, updates)?;
-    }
-    match site.op.regions.first() {
-        Some(region) => scatter_body(site, *region, inputs),
         None => Ok(()),
     }
 }
 
-fn scatter_dims(
-    site: &Site<'_>,
-    dims: &ScatterDims,
-    input: &TensorType,
-    indices: &TensorType,
-    updates: &TensorType,
-) -> Verdict {
-    scatter_indexing(dims).check(input, indices)?;
-    sorted(&dims.update_window_dims, "update_window_dims")?;
-    dimensions(&dims.update_window_dims, updates.rank(), "update_window_dims")?;
-    let (batch, _) = batch_shape(indices, dims.index_vector_dim)?;
-    let window = dims.update_window_dims.len();
-    require(updates.rank() == batch.len() + window, || {
-        format!("updates {} must have rank {}", site.show(updates), batch.len() + window)
-    })?;
-    let total = window + dims.inserted_window_dims.len() + dims.input_batching_dims.len();
-    require(input.rank() == total, || {
-        format!(
-            "update_window_dims, inserted_window_dims and input_batching_dims are {total}, but the input has rank {}",
-            input.rank()
-        )
-    })?;
-    let dropped = |d: &usize| {
-        dims.inserted_window_dims.contains(&(*d as i64)) || dims.input_batching_dims.contains(&(*d as i64))
-    };
-    let kept = (0..input.rank()).filter(|d| !dropped(d));
-    for (to, &from) in kept.zip(&dims.update_window_dims) {
-        let (most, size) = (input.shape[to], updates.shape[from as usize]);
-        let fits = !matches!((most, size), (Dim::Static(most), Dim::Static(size)) if size > most);
-        require(fits, || {
-            format!("update dimension {from} is larger than input dimension {to} of {}", site.show(input))
-        })?;
-    }
-    let scattered = (0..updates.rank()).filter(|d| !dims.update_window_dims.contains(&(*d as i64)));
-    for (dim, size) in scattered.zip(batch) {
-        require(same_size(updates.shape[dim], size), || {
-            format!(
-                "update dimension {dim} of {} differs from that of the indices {}",
-                site.show(updates),
-                site.show(indices)
-            )
-        })?;
+/// `index_vector_dim` is a dimension of the indices, or the one after the last.
+fn index_vector(dim: i64, rank: i64, of: &str) -> Check {
+    if !(0..=rank).contains(&dim) {
+        invalid!("Expects index_vector_dim to be in range [0, rank-of('{of}')] i.e. [0, {rank}]. got: {dim}");
     }
     Ok(())
 }
 
-fn scatter_body(site: &Site<'_>, region: crate::RegionId, inputs: usize) -> Verdict {
-    let (Some(arguments), Some(results)) = (site.region_arguments(region), site.region_results(region))
-    else {
-        return Ok(());
-    };
-    region_joins(arguments, results, inputs)?;
-    for at in 0..2 * inputs {
-        let input = site.operand(at % inputs);
-        let (Some(ty), Some(input)) = (site.module.tensor_type(arguments[at]), input) else { continue };
-        let result = site.module.tensor_type(results[at % inputs]);
-        let kind = |t: &TensorType| (t.element.is_float(), t.element.is_integer(), t.element.is_complex());
-        require(
-            ty.shape.is_empty()
-                && kind(ty) == kind(input)
-                && ty.element.bit_width() >= input.element.bit_width(),
-            || {
-                format!(
-                    "the region's parameter {at} must be a scalar of the element type of {}, but is {}",
-                    site.show(input),
-                    site.show(ty)
-                )
-            },
-        )?;
-        require(result.is_none_or(|r| r.shape.is_empty() && r.element == ty.element), || {
-            format!("the region's result must be of its parameters' type {}", site.show(ty))
-        })?;
-        let made = site.result(at % inputs);
-        require(made.is_none_or(|made| made.element == ty.element), || {
-            format!("the region's type {} is not that of the result", site.show(ty))
-        })?;
+/// Two lists share no dimension and repeat none.
+fn disjoint(a: (&str, &[i64]), b: (&str, &[i64])) -> Check {
+    let all: Vec<i64> = a.1.iter().chain(b.1).copied().collect();
+    match all.iter().enumerate().find(|(index, dim)| all[..*index].contains(dim)) {
+        Some((_, dim)) => invalid!("has duplicated dimension from {} and {}: {dim}", a.0, b.0),
+        None => Ok(()),
+    }
+}
+
+fn sorted(name: &str, dims: &[i64]) -> Check {
+    if !dims.is_sorted() {
+        invalid!("expects {name} to be sorted, got: [{}]", sizes(dims));
     }
     Ok(())
 }
 
-/// The start indices: scalars of one integer type, one per dimension.
-fn starts(site: &Site<'_>, first: usize, rank: usize) -> Verdict {
-    let count = site.op.operands.len() - first;
-    require(count == rank, || format!("needs {rank} start indices, but has {count}"))?;
-    let Some(type_of_first) = site.operand(first) else { return Ok(()) };
-    for index in first..site.op.operands.len() {
-        let Some(ty) = site.operand(index) else { continue };
-        require(
-            ty.shape.is_empty() && ty.element.is_integer() && ty.element == type_of_first.element,
-            || {
-                format!(
-                    "start indices must be scalars of one integer type, but operand #{index} is {}",
-                    site.show(ty)
-                )
-            },
-        )?;
+fn unrepeated(name: &str, dims: &[i64]) -> Check {
+    if !distinct(dims) {
+        invalid!("expects {name} to not repeat, got: [{}]", sizes(dims));
     }
     Ok(())
 }
 
-fn dynamic_slice(site: &Site<'_>) -> Verdict {
-    let (Some(operand), Some(sizes)) = (site.operand(0), site.ints("slice_sizes")) else { return Ok(()) };
-    require(sizes.len() == operand.rank(), || {
-        format!("slice_sizes has {} numbers, but the operand has rank {}", sizes.len(), operand.rank())
-    })?;
-    starts(site, 1, operand.rank())?;
-    for (d, &size) in sizes.iter().enumerate() {
-        let fits = size >= 0 && !matches!(operand.shape[d], Dim::Static(most) if size as u64 > most);
-        require(fits, || {
-            format!("slice size {size} is out of range for dimension {d} of {}", site.show(operand))
-        })?;
+/// Batching dimensions of the operand and of the indices pair up.
+fn batching(
+    operand: (&str, &[i64], &[i64]),
+    indices: (&str, &[i64], &[i64]),
+    index_vector_dim: i64,
+    of: &str,
+) -> Check {
+    let ((name, dims, shape), (other, other_dims, other_shape)) = (operand, indices);
+    unrepeated(other, other_dims)?;
+    in_range(other, other_dims, other_shape.len() as i64, of)?;
+    if other_dims.contains(&index_vector_dim) {
+        invalid!("expects {other} not to include index_vector_dim {index_vector_dim}");
     }
-    let shape: Vec<Dim> = sizes.iter().map(|size| Dim::Static(*size as u64)).collect();
-    site.result_is(0, &shape, operand.element)
+    if dims.len() != other_dims.len() {
+        let (a, b) = (dims.len(), other_dims.len());
+        invalid!("{name} and {other} should have the same size, but got {a} and {b}");
+    }
+    for (index, (a, b)) in dims.iter().zip(other_dims).enumerate() {
+        let (a, b) = (size(shape, *a), size(other_shape, *b));
+        if !dims_compatible(a, b) {
+            invalid!("{name}[{index}] and {other}[{index}] must have compatible sizes, but got {a} and {b}");
+        }
+    }
+    Ok(())
 }
 
-fn dynamic_update_slice(site: &Site<'_>) -> Verdict {
-    let (Some(operand), Some(update)) = (site.operand(0), site.operand(1)) else { return Ok(()) };
-    require(update.rank() == operand.rank() && update.element == operand.element, || {
-        format!(
-            "the update {} must have the rank and element type of {}",
-            site.show(update),
-            site.show(operand)
-        )
-    })?;
-    starts(site, 2, operand.rank())?;
-    for d in 0..operand.rank() {
-        let fits = !matches!((update.shape[d], operand.shape[d]), (Dim::Static(u), Dim::Static(o)) if u > o);
-        require(fits, || {
-            format!("the update {} is larger than {} in dimension {d}", site.show(update), site.show(operand))
-        })?;
+/// A size by dimension; unknown outside the shape.
+fn size(shape: &[i64], dim: i64) -> i64 {
+    usize::try_from(dim).ok().and_then(|dim| shape.get(dim).copied()).unwrap_or(DYNAMIC)
+}
+
+/// What both forms of gather ask; `slices` is the number of slice sizes.
+fn gather_dims(op: Op<'_>, slices: i64) -> Check {
+    let (operand, indices) = (op.operand(0).tensor()?, op.operand(1).tensor()?);
+    let dims = op.gather_dims("dimension_numbers")?;
+    let (rank, operand_name) = (operand.rank(), "rank-of('operand')");
+    let (offsets, collapsed, batch) =
+        (&dims.offset_dims, &dims.collapsed_slice_dims, &dims.operand_batching_dims);
+    if rank != (offsets.len() + collapsed.len() + batch.len()) as i64 {
+        let (offsets, collapsed, batch) = (offsets.len(), collapsed.len(), batch.len());
+        invalid!(
+            "offset_dims size ({offsets}) plus collapse_slice_dims size ({collapsed}) plus \
+             operand_batching_dims size ({batch}) is not equal to operand rank ({rank})"
+        );
     }
-    site.result_is(0, &operand.shape, operand.element)
+    let vector = dims.index_vector_dim;
+    index_vector(vector, indices.rank(), "start_indices")?;
+    let width = if vector == indices.rank() { 1 } else { size(&indices.shape, vector) };
+    if !dims_compatible(width, dims.start_index_map.len() as i64) {
+        let map = dims.start_index_map.len();
+        invalid!(
+            "start_index_map size ({map}) is not equal to size of index dimension ({vector}) of start_indices \
+             ({width})"
+        );
+    }
+    sorted("offset_dims", offsets)?;
+    unrepeated("offset_dims", offsets)?;
+    disjoint(("collapsed_slice_dims", collapsed), ("operand_batching_dims", batch))?;
+    sorted("collapsed_slice_dims", collapsed)?;
+    in_range("collapsed_slice_dims", collapsed, rank, operand_name)?;
+    sorted("operand_batching_dims", batch)?;
+    in_range("operand_batching_dims", batch, rank, operand_name)?;
+    batching(
+        ("operand_batching_dims", batch, &operand.shape),
+        ("start_indices_batching_dims", &dims.start_indices_batching_dims, &indices.shape),
+        vector,
+        "rank-of('start_indices')",
+    )?;
+    disjoint(("start_index_map", &dims.start_index_map), ("operand_batching_dims", batch))?;
+    in_range("start_index_map", &dims.start_index_map, rank, operand_name)?;
+    if slices != DYNAMIC && slices != rank {
+        invalid!("slice_sizes size ({slices}) not equal to operand rank ({rank})");
+    }
+    Ok(())
+}
+
+/// Slice sizes, where they are known, and the shape that follows.
+fn gather_shape(op: Op<'_>, slice_sizes: Option<&[i64]>) -> Check {
+    let (operand, indices) = (op.operand(0).tensor()?, op.operand(1).tensor()?);
+    let dims = op.gather_dims("dimension_numbers")?;
+    if let Some(slice_sizes) = slice_sizes {
+        for (name, dims) in [
+            ("collapsed_slice_dims", &dims.collapsed_slice_dims),
+            ("operand_batching_dims", &dims.operand_batching_dims),
+        ] {
+            if let Some(wide) = dims.iter().map(|dim| size(slice_sizes, *dim)).find(|size| *size > 1) {
+                invalid!(
+                    "Expects that for each dim in {name}, slice_sizes[dim] should be <= 1, but got {wide}"
+                );
+            }
+        }
+        for (index, (&slice, &whole)) in slice_sizes.iter().zip(&operand.shape).enumerate() {
+            if slice < 0 || (whole != DYNAMIC && slice > whole) {
+                invalid!(
+                    "slice size ({slice}) is out of bounds for operand dimension ({whole}) at index {index}"
+                );
+            }
+        }
+    }
+    let vector = dims.index_vector_dim;
+    let batch_rank = indices.rank() - i64::from(vector < indices.rank());
+    let rank = batch_rank + dims.offset_dims.len() as i64;
+    in_range("offset_dims", &dims.offset_dims, rank, "implied-result-rank")?;
+    let dropped =
+        |dim: &i64| dims.collapsed_slice_dims.contains(dim) || dims.operand_batching_dims.contains(dim);
+    let mut offsets = (0..operand.rank()).filter(|dim| !dropped(dim));
+    let mut batches = (0..indices.rank()).filter(|dim| *dim != vector);
+    let (mut shape, mut bounds) = (Shape::new(), SmallVec::new());
+    for dim in 0..rank {
+        if dims.offset_dims.contains(&dim) {
+            let dim = offsets.next().unwrap_or(-1);
+            shape.push(slice_sizes.map_or(DYNAMIC, |sizes| size(sizes, dim)));
+            bounds.push(DYNAMIC);
+        } else {
+            let dim = batches.next().unwrap_or(-1);
+            shape.push(size(&indices.shape, dim));
+            bounds.push(size(&indices.bounds, dim));
+        }
+    }
+    op.infers(0, &Tensor { shape, bounds, element: operand.element.clone() })
+}
+
+fn gather(op: Op<'_>) -> Check {
+    let slice_sizes = op.ints("slice_sizes")?;
+    gather_dims(op, slice_sizes.len() as i64)?;
+    gather_shape(op, Some(slice_sizes))
+}
+
+fn dynamic_gather(op: Op<'_>) -> Check {
+    gather_dims(op, op.operand(2).tensor()?.shape.first().copied().unwrap_or(DYNAMIC))?;
+    gather_shape(op, op.constant_operand(2).as_deref())
+}
+
+fn scatter(op: Op<'_>) -> Check {
+    let groups = op.operand_count() / 2;
+    if groups == 0 || op.result_count() != groups {
+        let results = op.result_count();
+        invalid!("expects one result per input, but got {groups} inputs and {results} results");
+    }
+    let inputs = op.tensors(0..groups)?;
+    let updates = op.tensors(groups + 1..2 * groups + 1)?;
+    let indices = op.operand(groups).tensor()?;
+    for (what, tensors) in [("inputs", &inputs), ("updates", &updates)] {
+        if tensors.iter().any(|tensor| !tensor.shape_compatible(tensors[0])) {
+            invalid!("Not all {what} have compatible shapes");
+        }
+    }
+    let dims = op.scatter_dims("scatter_dimension_numbers")?;
+    index_vector(dims.index_vector_dim, indices.rank(), "scatter_indices")?;
+    let scalars: Vec<Tensor> = updates.iter().map(|update| Tensor::scalar(update.element.clone())).collect();
+    let yielded = reducer(
+        op,
+        &Reducer { region: 0, inputs: &inputs, inits: &scalars.iter().collect::<Vec<_>>(), allowed: &[] },
+    )?;
+    let mut expanded = indices.shape.clone();
+    if dims.index_vector_dim == indices.rank() {
+        expanded.push(1);
+    }
+    for (input, update) in inputs.iter().zip(&updates) {
+        scatter_dims(dims, input, &expanded, update)?;
+        scatter_bounds(dims, input, &expanded, update)?;
+    }
+    for (index, (input, element)) in inputs.iter().zip(yielded).enumerate() {
+        op.infers(index, &Tensor { element, ..(*input).clone() })?;
+    }
+    Ok(())
+}
+
+fn scatter_dims(dims: &Dims, operand: &Tensor, indices: &[i64], update: &Tensor) -> Check {
+    let (windows, inserted, batch) =
+        (&dims.update_window_dims, &dims.inserted_window_dims, &dims.input_batching_dims);
+    let wanted = indices.len() - 1 + windows.len();
+    if update.rank() != wanted as i64 {
+        invalid!(
+            "expects updates tensor must be of rank {wanted} ( == rank-of('scatter_indices') - 1 + \
+             size-of('update_window_dims'), where 'scatter_indices' is expanded by a trailing 1 dimension if \
+             'index_vector_dim' == rank-of('scatter_indices')), but got {}",
+            update.rank()
+        );
+    }
+    let (rank, parts) = (operand.rank(), windows.len() + inserted.len() + batch.len());
+    let operand_name = "rank-of('operand')";
+    if rank != parts as i64 {
+        invalid!(
+            "Expects rank-of operand to match size-of('update_window_dims') + size-of('inserted_window_dims') + \
+             size-of('input_batching_dims') i.e. {parts} but got {rank}"
+        );
+    }
+    sorted("update_window_dims", windows)?;
+    unrepeated("update_window_dims", windows)?;
+    in_range("update_window_dims", windows, update.rank(), "rank-of('updates')")?;
+    disjoint(("inserted_window_dims", inserted), ("input_batching_dims", batch))?;
+    sorted("inserted_window_dims", inserted)?;
+    in_range("inserted_window_dims", inserted, rank, operand_name)?;
+    sorted("input_batching_dims", batch)?;
+    in_range("input_batching_dims", batch, rank, operand_name)?;
+    batching(
+        ("input_batching_dims", batch, &operand.shape),
+        ("scatter_indices_batching_dims", &dims.scatter_indices_batching_dims, indices),
+        dims.index_vector_dim,
+        "rank-of('scatter_indices')",
+    )?;
+    let (map, vector) = (&dims.scatter_dims_to_operand_dims, dims.index_vector_dim);
+    let width = size(indices, vector);
+    if !dims_compatible(width, map.len() as i64) {
+        invalid!(
+            "Scatter op has {} elements in scatter_dims_to_operand_dims and the bound of dimension \
+             index_vector_dim={vector} of scatter_indices is {width}. These two numbers must be equal",
+            map.len()
+        );
+    }
+    disjoint(("scatter_dims_to_operand_dims", map), ("input_batching_dims", batch))?;
+    in_range("scatter_dims_to_operand_dims", map, rank, operand_name)
+}
+
+/// Windows fit into the operand, the other dimensions are those of the indices.
+fn scatter_bounds(dims: &Dims, operand: &Tensor, indices: &[i64], update: &Tensor) -> Check {
+    let dropped =
+        |dim: &i64| dims.inserted_window_dims.contains(dim) || dims.input_batching_dims.contains(dim);
+    let kept = (0..operand.rank()).filter(|dim| !dropped(dim));
+    for (dim, target) in dims.update_window_dims.iter().zip(kept) {
+        let (bound, limit) = (size(&update.shape, *dim), size(&operand.shape, target));
+        if bound != DYNAMIC && limit != DYNAMIC && bound > limit {
+            invalid!(
+                "expects bounds of the window dimensions of updates to not exceed the bounds of the corresponding \
+                 dimensions of operand. For dimension {dim}, updates bound is {bound}, operand bound is {limit}"
+            );
+        }
+    }
+    let scattered = (0..update.rank()).filter(|dim| !dims.update_window_dims.contains(dim));
+    let sources = (0..indices.len() as i64).filter(|dim| *dim != dims.index_vector_dim);
+    for (dim, source) in scattered.zip(sources) {
+        let (bound, wanted) = (size(&update.shape, dim), size(indices, source));
+        if !dims_compatible(bound, wanted) {
+            invalid!(
+                "expects bounds of the scatter dimensions of updates to be same as the bounds of the corresponding \
+                 dimensions of scatter indices. For scatter dimension {dim}, updates bound is {bound}, \
+                 scatter_indices bound is {wanted}"
+            );
+        }
+    }
+    Ok(())
 }

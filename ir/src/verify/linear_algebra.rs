@@ -1,138 +1,139 @@
-//! Fourier transforms, factorisations and random numbers.
+//! Factorisation, solve, Fourier transform.
 
-use super::Verdict;
-use super::site::{Site, compatible, require, same_size};
-use crate::{Dim, ElementType, OpKind, TensorType};
+use super::attributes::AttrKind::{Bool, Enum, I64Array};
+use super::attributes::{may, must};
+use super::facts::{DYNAMIC, Element, Tensor, dims_compatible, shapes_compatible};
+use super::signature::Relation::CompatibleElement;
+use super::signature::Row;
+use super::slots::{FC, FCQ};
+use super::view::{Check, Op, invalid, sizes};
+use crate::{ElementType, OpKind as K};
 
-pub(super) fn check(site: &Site<'_>) -> Verdict {
-    if site.op.operands.iter().chain(&site.op.results).any(|v| site.is_opaque(*v)) {
-        return Ok(());
+const TRANSPOSES: &[&str] = &["TRANSPOSE_INVALID", "NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"];
+
+pub(super) const ROWS: &[Row] = &[
+    Row::new(K::Cholesky, &[FCQ], &[FCQ])
+        .relations(&[CompatibleElement])
+        .attributes(&[may("lower", Bool)])
+        .check(cholesky),
+    Row::new(K::TriangularSolve, &[FC, FC], &[FC])
+        .relations(&[CompatibleElement])
+        .attributes(&[
+            must("left_side", Bool),
+            must("lower", Bool),
+            must("unit_diagonal", Bool),
+            must("transpose_a", Enum("transpose", TRANSPOSES)),
+        ])
+        .check(triangular_solve),
+    Row::new(K::Fft, &[FC], &[FC])
+        .attributes(&[
+            must("fft_type", Enum("fft_type", &["FFT", "IFFT", "RFFT", "IRFFT"])),
+            must("fft_length", I64Array),
+        ])
+        .check(fft),
+];
+
+fn cholesky(op: Op<'_>) -> Check {
+    let a = op.operand(0).tensor()?;
+    let [.., rows, columns] = a.shape[..] else {
+        invalid!("argument 'a' must have rank >= 2, got shape {}", sizes(&a.shape))
+    };
+    if !dims_compatible(rows, columns) {
+        invalid!("minor dimensions of 'a' must have equal size, got shape {}", sizes(&a.shape));
     }
-    match site.kind() {
-        OpKind::Fft => fft(site),
-        OpKind::Cholesky => cholesky(site),
-        OpKind::TriangularSolve => triangular_solve(site),
-        _ => rng(site),
-    }
+    op.infers(0, a)
 }
 
-fn fft(site: &Site<'_>) -> Verdict {
-    let (Some(operand), Some(result)) = (site.operand(0), site.result(0)) else { return Ok(()) };
-    let (Some(kind), Some(lengths)) = (site.word("fft_type"), site.ints("fft_length")) else { return Ok(()) };
-    let dims = lengths.len();
-    require((1..=3).contains(&dims) && dims <= operand.rank(), || {
-        format!(
-            "fft_length has {dims} numbers; 1 to 3 are possible, and no more than the rank of {}",
-            site.show(operand)
-        )
-    })?;
-    let parts = [operand.element.part(), result.element.part()];
-    require(
-        parts.iter().all(|e| matches!(e, ElementType::F32 | ElementType::F64)) && parts[0] == parts[1],
-        || {
-            format!(
-                "works on f32 and f64 and keeps the precision, but has {} and {}",
-                site.show(operand),
-                site.show(result)
-            )
-        },
-    )?;
-    let complex = operand.element.is_complex();
-    require(complex == (kind != "RFFT"), || format!("{kind} does not take {}", site.show(operand)))?;
-    require(result.element.is_complex() == (kind != "IRFFT"), || {
-        format!("{kind} does not give {}", site.show(result))
-    })?;
-    let first = operand.rank() - dims;
-    let expected = |shape: &[Dim], what: &str, at: usize, length: i64| {
-        require(same_size(shape[at], Dim::Static(length as u64)), || {
-            format!("{what} must have {length} elements in dimension {at}")
-        })
+fn triangular_solve(op: Op<'_>) -> Check {
+    let (a, b) = (op.operand(0), op.operand(1));
+    let (left, right) = (a.tensor()?, b.tensor()?);
+    let [ref a_batch @ .., rows, columns] = left.shape[..] else {
+        invalid!("operand 'a' must have rank >= 2, but got {a}")
     };
+    if !dims_compatible(rows, columns) {
+        invalid!("two minor dimensions of operand 'a' must be compatible, but got {a}");
+    }
+    if left.rank() != right.rank() {
+        invalid!("operands must have equal rank, but got {a} and {b}");
+    }
+    let [ref b_batch @ .., b_rows, b_columns] = right.shape[..] else { return Ok(()) };
+    let shared = if op.flag("left_side") { b_rows } else { b_columns };
+    if !dims_compatible(columns, shared) {
+        invalid!("shared dimension of operands 'a' and 'b' must be compatible, but got {a} and {b}");
+    }
+    if !shapes_compatible(a_batch, b_batch) {
+        invalid!("batch dimensions of the operands must be compatible, but got {a} and {b}");
+    }
+    if op.enumerated("transpose_a")? == "TRANSPOSE_INVALID" {
+        invalid!("Invalid transpose option value for triangular solve");
+    }
+    op.infers(0, right)
+}
+
+fn fft(op: Op<'_>) -> Check {
+    let (operand, kind, length) =
+        (op.operand(0).tensor()?, op.enumerated("fft_type")?, op.ints("fft_length")?);
+    if !(1..=3).contains(&length.len()) {
+        invalid!("rank must be between 1 and 3, but got {}", length.len());
+    }
+    let element = fft_element(op, operand, kind)?;
+    let rank = length.len();
+    let Some(split) = operand.shape.len().checked_sub(rank) else {
+        invalid!(
+            "operand rank must not be less than fft rank of {rank} for operand of type {}",
+            op.operand(0)
+        )
+    };
+    let (inner, last) = (&operand.shape[split..], length[rank - 1]);
     let mut shape = operand.shape.clone();
-    for (index, &length) in lengths.iter().enumerate() {
-        let at = first + index;
-        let half = if length > 0 { length / 2 + 1 } else { 0 };
-        match (kind, index + 1 == dims) {
-            ("RFFT", true) => {
-                expected(&operand.shape, "the operand", at, length)?;
-                shape[at] = Dim::Static(half as u64);
-            }
-            ("IRFFT", true) => {
-                expected(&operand.shape, "the operand", at, half)?;
-                shape[at] = Dim::Static(length as u64);
-            }
-            _ => expected(&operand.shape, "the operand", at, length)?,
+    let innermost = shape.len() - 1;
+    if kind == "RFFT" {
+        if !shapes_compatible(inner, length) {
+            let (shape, length) = (sizes(&operand.shape), sizes(length));
+            invalid!(
+                "RFFT requires innermost dimensions to be compatible with fft_length. Got: {shape} but wanted {length}"
+            );
+        }
+        if last != 0 {
+            shape[innermost] = last / 2 + 1;
         }
     }
-    site.result_is(0, &shape, result.element)
-}
-
-/// The last two sizes are the same.
-fn square(site: &Site<'_>, ty: &TensorType) -> Verdict {
-    require(ty.rank() >= 2 && same_size(ty.shape[ty.rank() - 1], ty.shape[ty.rank() - 2]), || {
-        format!("needs square matrices, but has {}", site.show(ty))
-    })?;
-    require(ty.element.is_float() || ty.element.is_complex(), || {
-        format!("needs floats or complex numbers, but has {}", site.show(ty))
-    })
-}
-
-fn cholesky(site: &Site<'_>) -> Verdict {
-    let Some(operand) = site.operand(0) else { return Ok(()) };
-    square(site, operand)?;
-    site.result_is(0, &operand.shape, operand.element)
-}
-
-fn triangular_solve(site: &Site<'_>) -> Verdict {
-    let (Some(a), Some(b)) = (site.operand(0), site.operand(1)) else { return Ok(()) };
-    square(site, a)?;
-    let rank = a.rank();
-    let same =
-        b.rank() == rank && b.element == a.element && compatible(&a.shape[..rank - 2], &b.shape[..rank - 2]);
-    require(same, || {
-        format!(
-            "needs operands of one rank, element type and batch, but has {} and {}",
-            site.show(a),
-            site.show(b)
-        )
-    })?;
-    let left = matches!(site.attr("left_side"), Some(crate::Attr::Bool(true)));
-    let shared = b.shape[if left { rank - 2 } else { rank - 1 }];
-    require(same_size(shared, a.shape[rank - 1]), || {
-        format!("{} and {} do not multiply", site.show(a), site.show(b))
-    })?;
-    let transpose = site.word("transpose_a");
-    require(transpose != Some("TRANSPOSE_INVALID"), || "transpose_a is invalid".to_owned())?;
-    site.result_is(0, &b.shape, b.element)
-}
-
-fn rng(site: &Site<'_>) -> Verdict {
-    let (Some(a), Some(b), Some(shape)) = (site.operand(0), site.operand(1), site.operand(2)) else {
-        return Ok(());
-    };
-    require(a.shape.is_empty() && b.shape.is_empty(), || {
-        format!("needs scalars, but has {} and {}", site.show(a), site.show(b))
-    })?;
-    require(a.element == b.element, || {
-        format!("needs scalars of one type, but has {} and {}", site.show(a), site.show(b))
-    })?;
-    let normal = site.word("rng_distribution") == Some("NORMAL");
-    require(!normal || a.element.is_float(), || format!("normal numbers are floats, not {}", site.show(a)))?;
-    require(a.element.is_float() || a.element.is_integer() || a.element == ElementType::Bool, || {
-        format!("does not draw {}", site.show(a))
-    })?;
-    let Some(result) = site.result(0) else { return Ok(()) };
-    let rank = Dim::Static(result.rank() as u64);
-    require(shape.rank() == 1 && same_size(shape.shape[0], rank), || {
-        format!(
-            "the shape operand {} does not have a number for each dimension of {}",
-            site.show(shape),
-            site.show(result)
-        )
-    })?;
-    if let Some(sizes) = site.constant_ints(2) {
-        let drawn: Vec<Dim> = sizes.iter().map(|size| Dim::Static(*size as u64)).collect();
-        site.result_is(0, &drawn, a.element)?;
+    if kind == "IRFFT" {
+        if !shapes_compatible(&inner[..rank - 1], &length[..rank - 1]) {
+            let (shape, length) = (sizes(&operand.shape), sizes(length));
+            invalid!(
+                "IRFFT requires non-final dimensions to be compatible with fft_length. Got: {shape} but wanted \
+                 {length}"
+            );
+        }
+        let size = inner[rank - 1];
+        if !(dims_compatible(size, 0) && last == 0 || dims_compatible(size, last / 2 + 1)) {
+            let length = sizes(length);
+            invalid!(
+                "IRFFT requires innermost dimension to be compatible with fft_length[-1]/2+1. Got: {size} but \
+                 fft_length is {length}"
+            );
+        }
+        shape[innermost] = last;
     }
-    require(result.element == a.element, || format!("draws {}, not {}", site.show(a), site.show(result)))
+    let mut bounds = operand.bounds.clone();
+    if let Some(last) = bounds.last_mut().filter(|_| kind == "RFFT" || kind == "IRFFT") {
+        *last = DYNAMIC;
+    }
+    op.infers(0, &Tensor { shape, bounds, element })
+}
+
+/// The element type of a transform's result.
+fn fft_element(op: Op<'_>, operand: &Tensor, kind: &str) -> Result<Element, super::view::Stop> {
+    use ElementType as E;
+    Ok(match (kind, &operand.element) {
+        ("RFFT", Element::Plain(E::F32)) => Element::Plain(E::Complex64),
+        ("RFFT", Element::Plain(E::F64)) => Element::Plain(E::Complex128),
+        ("RFFT", other) => {
+            invalid!("RFFT requires f32 or f64 input type, but is given {}", op.quoted_element(other))
+        }
+        ("IRFFT", Element::Plain(element)) if element.is_complex() => Element::Plain(element.part()),
+        (_, Element::Plain(element)) if element.is_complex() => operand.element.clone(),
+        _ => invalid!("FFT/IFFT/IRFFT take a complex tensor as input, but is given {}", op.operand(0)),
+    })
 }

@@ -1,271 +1,196 @@
-//! Operations that move elements and change shapes.
+//! Operations that pick or place elements by static index arithmetic.
 
-use super::Verdict;
-use super::site::{Site, compatible, dimension, dimensions, distinct, require, same_size};
-use crate::{Attr, Dim, OpKind};
+use super::attributes::AttrKind::I64Array;
+use super::attributes::must;
+use super::facts::{DYNAMIC, Shape, Tensor};
+use super::shape::distinct;
+use super::signature::Relation::{FirstElement, SameElement};
+use super::signature::{Row, Slot};
+use super::slots::{ANY, SCALAR_INT, T};
+use super::view::{Check, Op, Value, invalid, sizes};
+use crate::OpKind as K;
+use smallvec::SmallVec;
 
-pub(super) fn check(site: &Site<'_>) -> Verdict {
-    use OpKind as K;
-    if site.op.operands.iter().chain(&site.op.results).any(|v| site.is_opaque(*v)) {
-        return Ok(());
+pub(super) const ROWS: &[Row] = &[
+    Row::new(K::Pad, &[T, Slot::of(ANY).rank(0)], &[T])
+        .relations(&[SameElement])
+        .attributes(&[
+            must("edge_padding_low", I64Array),
+            must("edge_padding_high", I64Array),
+            must("interior_padding", I64Array),
+        ])
+        .check(pad),
+    Row::new(K::Reverse, &[T], &[T])
+        .relations(&[SameElement])
+        .attributes(&[must("dimensions", I64Array)])
+        .check(reverse),
+    Row::new(K::Slice, &[T], &[T])
+        .relations(&[SameElement])
+        .attributes(&[
+            must("start_indices", I64Array),
+            must("limit_indices", I64Array),
+            must("strides", I64Array),
+        ])
+        .check(slice),
+    Row::new(K::DynamicSlice, &[T, SCALAR_INT.many()], &[T])
+        .relations(&[FirstElement])
+        .attributes(&[must("slice_sizes", I64Array)])
+        .check(dynamic_slice),
+    Row::new(K::DynamicUpdateSlice, &[T, T, SCALAR_INT.many()], &[T])
+        .relations(&[FirstElement])
+        .check(dynamic_update_slice),
+];
+
+/// Attributes that list one value per dimension have one length.
+fn same_length(lists: &[(&str, &[i64])]) -> Check {
+    if lists.iter().any(|(_, list)| list.len() != lists[0].1.len()) {
+        let all: Vec<_> = lists.iter().map(|(name, list)| format!("{name} has {}", list.len())).collect();
+        invalid!("failed to verify that all of these have the same size: {}", all.join(", "));
     }
-    match site.kind() {
-        K::BroadcastInDim => broadcast_in_dim(site),
-        K::Broadcast => broadcast(site),
-        K::Transpose => transpose(site),
-        K::Reshape => reshape(site),
-        K::Concatenate => concatenate(site),
-        K::Pad => pad(site),
-        K::Reverse => reverse(site),
-        K::Slice => slice(site),
-        K::Iota => iota(site),
-        K::Constant => constant(site),
-        K::DynamicIota | K::DynamicReshape | K::DynamicBroadcastInDim | K::DynamicPad => dynamic(site),
-        K::GetDimensionSize | K::SetDimensionSize => dimension_size(site),
-        _ => Ok(()),
-    }
+    Ok(())
 }
 
-fn broadcast_in_dim(site: &Site<'_>) -> Verdict {
-    let (Some(operand), Some(result)) = (site.operand(0), site.result(0)) else { return Ok(()) };
-    let Some(dims) = site.ints("broadcast_dimensions") else { return Ok(()) };
-    require(dims.len() == operand.rank(), || {
-        format!(
-            "broadcast_dimensions has {} numbers, but the operand has rank {}",
-            dims.len(),
-            operand.rank()
-        )
-    })?;
-    let dims = dimensions(&dims, result.rank(), "broadcast_dimensions")?;
-    for (from, &to) in dims.iter().enumerate() {
-        let fits = operand.shape[from] == Dim::Static(1) || same_size(operand.shape[from], result.shape[to]);
-        require(fits, || {
-            format!(
-                "the size of operand dimension {from} in {} is neither 1 nor that of result dimension {to} in {}",
-                site.show(operand),
-                site.show(result)
-            )
-        })?;
-    }
-    require(operand.element == result.element, || {
-        format!(
-            "needs operand and result of one element type, but has {} and {}",
-            site.show(operand),
-            site.show(result)
-        )
-    })
-}
-
-fn broadcast(site: &Site<'_>) -> Verdict {
-    let Some(operand) = site.operand(0) else { return Ok(()) };
-    let Some(sizes) = site.ints("broadcast_sizes") else { return Ok(()) };
-    let negative = sizes.iter().find(|size| **size < 0);
-    require(negative.is_none(), || {
-        format!("broadcast_sizes has {}, which is negative", negative.unwrap_or(&0))
-    })?;
-    let leading = sizes.iter().map(|size| Dim::Static(*size as u64));
-    let shape: Vec<Dim> = leading.chain(operand.shape.iter().copied()).collect();
-    site.result_is(0, &shape, operand.element)
-}
-
-fn transpose(site: &Site<'_>) -> Verdict {
-    let Some(operand) = site.operand(0) else { return Ok(()) };
-    let Some(permutation) = site.ints("permutation") else { return Ok(()) };
-    require(permutation.len() == operand.rank(), || {
-        format!("permutation has {} numbers, but the operand has rank {}", permutation.len(), operand.rank())
-    })?;
-    let order = dimensions(&permutation, operand.rank(), "permutation")?;
-    let shape: Vec<Dim> = order.into_iter().map(|d| operand.shape[d]).collect();
-    site.result_is(0, &shape, operand.element)
-}
-
-fn reshape(site: &Site<'_>) -> Verdict {
-    let (Some(operand), Some(result)) = (site.operand(0), site.result(0)) else { return Ok(()) };
-    require(operand.element == result.element, || {
-        format!(
-            "needs operand and result of one element type, but has {} and {}",
-            site.show(operand),
-            site.show(result)
-        )
-    })?;
-    match (operand.element_count(), result.element_count()) {
-        (Some(from), Some(to)) => require(from == to, || {
-            format!(
-                "the number of elements of {} is {from}, and of {} it is {to}",
-                site.show(operand),
-                site.show(result)
-            )
-        }),
-        _ => Ok(()),
+/// The size of a dimension, or its bound.
+fn size_or_bound(tensor: &Tensor, dim: usize) -> (i64, &'static str) {
+    match tensor.shape[dim] {
+        DYNAMIC => (tensor.bounds.get(dim).copied().unwrap_or(DYNAMIC), "bound"),
+        size => (size, "size"),
     }
 }
 
-fn concatenate(site: &Site<'_>) -> Verdict {
-    let Some(first) = site.operand(0) else { return Err("needs at least one operand".to_owned()) };
-    let Some(along) = site.int("dimension") else { return Ok(()) };
-    let along = dimension(along, first.rank(), "dimension")?;
-    let mut total = Some(0u64);
-    for index in 0..site.op.operands.len() {
-        let Some(ty) = site.operand(index) else { return Ok(()) };
-        let others_match = ty.rank() == first.rank()
-            && (0..first.rank()).all(|d| d == along || same_size(ty.shape[d], first.shape[d]));
-        require(others_match && ty.element == first.element, || {
-            format!("cannot join {} and {} along dimension {along}", site.show(first), site.show(ty))
-        })?;
-        total = match (total, ty.shape[along]) {
-            (Some(total), Dim::Static(size)) => total.checked_add(size),
-            _ => None,
-        };
+fn pad(op: Op<'_>) -> Check {
+    let operand = op.operand(0).tensor()?;
+    let [low, high, interior] =
+        [op.ints("edge_padding_low")?, op.ints("edge_padding_high")?, op.ints("interior_padding")?];
+    let lists = [("edge_padding_low", low), ("edge_padding_high", high), ("interior_padding", interior)];
+    same_length(&lists)?;
+    if low.len() != operand.shape.len() {
+        let (given, rank) = (low.len(), operand.rank());
+        invalid!("edge_padding_low length ({given}) must match operand rank ({rank})");
     }
-    let mut shape = first.shape.clone();
-    for index in 1..site.op.operands.len() {
-        let Some(ty) = site.operand(index) else { continue };
-        for (known, other) in shape.iter_mut().zip(&ty.shape) {
-            if *known == Dim::Dynamic {
-                *known = *other;
-            }
+    let mut shape = Shape::from_elem(DYNAMIC, operand.shape.len());
+    let mut bounds: SmallVec<[i64; 2]> = SmallVec::from_elem(DYNAMIC, operand.bounds.len());
+    for dim in 0..operand.shape.len() {
+        if interior[dim] < 0 {
+            invalid!("Interior padding cannot be negative: {} in dimension {dim}", interior[dim]);
         }
-    }
-    shape[along] = total.map_or(Dim::Dynamic, Dim::Static);
-    site.result_is(0, &shape, first.element)
-}
-
-fn pad(site: &Site<'_>) -> Verdict {
-    let (Some(operand), Some(value)) = (site.operand(0), site.operand(1)) else { return Ok(()) };
-    require(value.shape.is_empty() && value.element == operand.element, || {
-        format!(
-            "the padding value must be a scalar of the operand's element type, but is {}",
-            site.show(value)
-        )
-    })?;
-    let rank = operand.rank();
-    let [low, high, interior] = [
-        site.ints_or("edge_padding_low", rank, 0)?,
-        site.ints_or("edge_padding_high", rank, 0)?,
-        site.ints_or("interior_padding", rank, 0)?,
-    ];
-    let mut shape = Vec::new();
-    for d in 0..rank {
-        require(interior[d] >= 0, || format!("interior_padding is {}, which is negative", interior[d]))?;
-        let Dim::Static(size) = operand.shape[d] else {
-            shape.push(Dim::Dynamic);
+        let (size, what) = size_or_bound(operand, dim);
+        if size == DYNAMIC {
             continue;
-        };
-        let inner = i128::from(size) + i128::from(size.saturating_sub(1)) * i128::from(interior[d]);
-        let padded = inner + i128::from(low[d]) + i128::from(high[d]);
-        let padded = u64::try_from(padded).map_err(|_| {
-            format!("padding makes dimension {d} of {} negative: {padded}", site.show(operand))
-        })?;
-        shape.push(Dim::Static(padded));
+        }
+        let inner = (size - 1).max(0).saturating_mul(interior[dim]);
+        let padded = size.saturating_add(low[dim]).saturating_add(high[dim]).saturating_add(inner);
+        if padded < 0 {
+            invalid!("Padding result in negative {what} for dimension {dim}: {padded}");
+        }
+        if what == "size" { shape[dim] = padded } else { bounds[dim] = padded }
     }
-    site.result_is(0, &shape, operand.element)
+    op.infers(0, &Tensor { shape, bounds, element: operand.element.clone() })
 }
 
-fn reverse(site: &Site<'_>) -> Verdict {
-    let Some(operand) = site.operand(0) else { return Ok(()) };
-    let Some(dims) = site.ints("dimensions") else { return Ok(()) };
-    dimensions(&dims, operand.rank(), "dimensions")?;
-    site.result_is(0, &operand.shape, operand.element)
-}
-
-fn slice(site: &Site<'_>) -> Verdict {
-    let Some(operand) = site.operand(0) else { return Ok(()) };
-    let (Some(starts), Some(limits)) = (site.ints("start_indices"), site.ints("limit_indices")) else {
-        return Ok(());
-    };
+fn reverse(op: Op<'_>) -> Check {
+    let (operand, dimensions) = (op.operand(0).tensor()?, op.ints("dimensions")?);
+    if !distinct(dimensions) {
+        invalid!("dimensions should be unique. Got: {}", sizes(dimensions));
+    }
     let rank = operand.rank();
-    let strides = site.ints_or("strides", rank, 1)?;
-    require(starts.len() == rank && limits.len() == rank, || {
-        format!(
-            "start_indices and limit_indices need {rank} numbers each, but have {} and {}",
-            starts.len(),
-            limits.len()
-        )
-    })?;
-    let mut shape = Vec::new();
-    for d in 0..rank {
-        let (start, limit, stride) = (starts[d], limits[d], strides[d]);
-        require(start >= 0, || format!("start_indices has {start} in dimension {d}, which is negative"))?;
-        require(stride > 0, || format!("strides has {stride} in dimension {d}, which is not positive"))?;
-        require(start <= limit, || format!("start {start} is beyond limit {limit} in dimension {d}"))?;
-        if let Dim::Static(size) = operand.shape[d] {
-            require(limit as u64 <= size, || {
-                format!("limit {limit} is beyond size {size} in dimension {d}")
-            })?;
+    for dimension in dimensions {
+        if *dimension < 0 {
+            invalid!("all dimensions should be non-negative. Got dimension: {dimension}");
         }
-        shape.push(Dim::Static(((limit - start) as u64).div_ceil(stride as u64)));
-    }
-    site.result_is(0, &shape, operand.element)
-}
-
-/// A literal is of the result's type.
-fn constant(site: &Site<'_>) -> Verdict {
-    let (Some(Attr::Dense(dense)), Some(result)) = (site.attr("value"), site.result(0)) else {
-        return Ok(());
-    };
-    match site.module.types.as_tensor(dense.ty) {
-        Some(ty) => site.result_is(0, &ty.shape, ty.element),
-        None => {
-            require(result.shape.is_empty(), || format!("the literal is not of type {}", site.show(result)))
+        if *dimension >= rank {
+            invalid!("all dimensions should be between [0, {rank}). Got dimension: {dimension}");
         }
     }
+    op.infers(0, operand)
 }
 
-fn iota(site: &Site<'_>) -> Verdict {
-    let (Some(result), Some(along)) = (site.result(0), site.int("iota_dimension")) else { return Ok(()) };
-    require(result.rank() > 0, || "does not make scalars".to_owned())?;
-    dimension(along, result.rank(), "iota_dimension").map(|_| ())
-}
-
-/// The operand that gives a shape has a number for each dimension of the result.
-fn dynamic(site: &Site<'_>) -> Verdict {
-    let Some(result) = site.result(0) else { return Ok(()) };
-    let (at, name) = match site.kind() {
-        OpKind::DynamicIota => (0, "output_shape"),
-        OpKind::DynamicPad => (2, "edge_padding_low"),
-        _ => (1, "output_shape"),
-    };
-    let Some(sizes) = site.operand(at) else { return Ok(()) };
-    require(sizes.rank() == 1 && sizes.element.is_integer(), || {
-        format!("{name} must be a vector of integers, but is {}", site.show(sizes))
-    })?;
-    require(same_size(sizes.shape[0], Dim::Static(result.rank() as u64)), || {
-        format!(
-            "{name} {} does not have a number for each dimension of {}",
-            site.show(sizes),
-            site.show(result)
-        )
-    })?;
-    match site.kind() {
-        OpKind::DynamicIota => iota(site),
-        OpKind::DynamicBroadcastInDim => dynamic_broadcast(site),
-        OpKind::DynamicReshape => reshape(site),
-        _ => Ok(()),
+fn slice(op: Op<'_>) -> Check {
+    let operand = op.operand(0).tensor()?;
+    let [start, limit, strides] = [op.ints("start_indices")?, op.ints("limit_indices")?, op.ints("strides")?];
+    same_length(&[("start_indices", start), ("limit_indices", limit), ("strides", strides)])?;
+    if start.len() != operand.shape.len() {
+        let (given, rank) = (start.len(), operand.rank());
+        invalid!(
+            "the number of elements in start_indices ({given}) does not match the rank of the operand ({rank})"
+        );
     }
+    let mut shape = Shape::new();
+    for dim in 0..operand.shape.len() {
+        let (from, to, step) = (start[dim], limit[dim], strides[dim]);
+        if from < 0 {
+            invalid!("negative start index {from} in dimension {dim}");
+        }
+        let (size, what) = size_or_bound(operand, dim);
+        if size != DYNAMIC && to > size {
+            invalid!("limit index {to} is larger than dimension {what} {size} in dimension {dim}");
+        }
+        if from > to {
+            invalid!("start index {from} is larger than limit index {to} in dimension {dim}");
+        }
+        if step <= 0 {
+            invalid!("stride must be positive but got {step} in dimension {dim}");
+        }
+        let count = (to - from) / step + i64::from((to - from) % step != 0);
+        shape.push(count);
+    }
+    op.infers(0, &Tensor { shape, bounds: SmallVec::new(), element: operand.element.clone() })
 }
 
-fn dynamic_broadcast(site: &Site<'_>) -> Verdict {
-    broadcast_in_dim(site)?;
-    let Some(operand) = site.operand(0) else { return Ok(()) };
-    let list = |name: &str| site.ints(name).unwrap_or_default();
-    let mut hints = list("known_expanding_dimensions");
-    hints.extend(list("known_nonexpanding_dimensions"));
-    distinct(&hints, "known expanding and nonexpanding dimensions together")?;
-    dimensions(&hints, operand.rank(), "known expanding and nonexpanding dimensions").map(|_| ())
-}
-
-fn dimension_size(site: &Site<'_>) -> Verdict {
-    let (Some(operand), Some(along)) = (site.operand(0), site.int("dimension")) else { return Ok(()) };
-    dimension(along, operand.rank(), "dimension")?;
-    match site.result(0) {
-        Some(result) if site.kind() == OpKind::SetDimensionSize => {
-            require(result.rank() == operand.rank() && result.element == operand.element, || {
-                format!("cannot give {} for {}", site.show(result), site.show(operand))
-            })
-        }
-        Some(result) => {
-            require(compatible(&result.shape, &[]), || format!("gives a scalar, not {}", site.show(result)))
-        }
+/// Start indices all have one type.
+fn indices_alike<'m>(mut indices: impl Iterator<Item = Value<'m>>) -> Check {
+    let Some(first) = indices.next() else { return Ok(()) };
+    match indices.find(|index| index.ty != first.ty) {
+        Some(other) => invalid!("start indices must have same element type, but got {first} and {other}"),
         None => Ok(()),
     }
+}
+
+fn dynamic_slice(op: Op<'_>) -> Check {
+    let (operand, slice_sizes) = (op.operand(0).tensor()?, op.ints("slice_sizes")?);
+    let (starts, rank) = (op.operand_count() - 1, operand.shape.len());
+    if starts != slice_sizes.len() {
+        let given = slice_sizes.len();
+        invalid!("has mismatched number of slice sizes ({given}) and number of start indices ({starts})");
+    }
+    if starts != rank {
+        invalid!("has mismatched number of start indices ({starts}) and the rank of operand ({rank})");
+    }
+    indices_alike(op.operands().skip(1))?;
+    for (dim, (&size, &whole)) in slice_sizes.iter().zip(&operand.shape).enumerate() {
+        if size < 0 {
+            invalid!("has negative size index to dynamic slice: {size}");
+        }
+        if whole != DYNAMIC && size > whole {
+            invalid!(
+                "has slice size {size} greater than dimension size {whole} in dimension {dim} of operand"
+            );
+        }
+    }
+    let shape = slice_sizes.iter().copied().collect();
+    op.infers(0, &Tensor { shape, bounds: SmallVec::new(), element: operand.element.clone() })
+}
+
+fn dynamic_update_slice(op: Op<'_>) -> Check {
+    let (operand, update) = (op.operand(0).tensor()?, op.operand(1).tensor()?);
+    if operand.element != update.element {
+        let (operand, update) = (op.operand(0), op.operand(1));
+        invalid!(
+            "failed to verify that all of {{operand, update, result}} have same element type: {operand}, {update}"
+        );
+    }
+    if operand.rank() != update.rank() {
+        invalid!("update rank does not match operand rank: {} vs {}", update.rank(), operand.rank());
+    }
+    let starts = op.operand_count() - 2;
+    if starts as i64 != operand.rank() {
+        invalid!("expects number of start_indices to match operand rank: {starts} vs {}", operand.rank());
+    }
+    indices_alike(op.operands().skip(2))?;
+    for (dim, (&whole, &part)) in operand.shape.iter().zip(&update.shape).enumerate() {
+        if whole != DYNAMIC && part != DYNAMIC && part > whole {
+            invalid!("expects size at dimension {dim} of update to be in range [0, {whole}]. Got: {part}");
+        }
+    }
+    op.infers(0, operand)
 }

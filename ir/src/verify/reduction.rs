@@ -1,246 +1,339 @@
-//! Reductions, windows and sort.
+//! Reductions over dimensions and windows, sort, and the regions that they apply.
 
-use super::Verdict;
-use super::convolution::{Window, dilated};
-use super::site::{Site, compatible, dimension, dimensions, region_joins, require, same_size};
-use crate::{Dim, OpKind, RegionId, TensorType};
+use super::attributes::AttrKind::{Bool, I64, I64Array, I64Elements};
+use super::attributes::{may, must};
+use super::facts::{Element, Shape, Tensor, dims_compatible};
+use super::signature::Regions::Exactly;
+use super::signature::Relation::SameShape;
+use super::signature::Row;
+use super::slots::{T, TS};
+use super::view::{Check, Op, Stop, invalid};
+use super::windows::{Window, WindowAttrs, output_shape, windows};
+use crate::{ElementType, OpKind as K};
+use smallvec::SmallVec;
 
-pub(super) fn check(site: &Site<'_>) -> Verdict {
-    if site.op.operands.iter().chain(&site.op.results).any(|v| site.is_opaque(*v)) {
-        return Ok(());
-    }
-    match site.kind() {
-        OpKind::Reduce => reduce(site),
-        OpKind::ReduceWindow => reduce_window(site),
-        OpKind::SelectAndScatter => select_and_scatter(site),
-        _ => sort(site),
+pub(super) const ROWS: &[Row] = &[
+    Row::new(K::Reduce, &[TS, TS], &[TS])
+        .regions(Exactly(1))
+        .attributes(&[must("dimensions", I64Array)])
+        .check(reduce),
+    Row::new(K::ReduceWindow, &[TS, TS], &[TS])
+        .regions(Exactly(1))
+        .attributes(&[
+            must("window_dimensions", I64Array),
+            may("window_strides", I64Array),
+            may("base_dilations", I64Array),
+            may("window_dilations", I64Array),
+            may("padding", I64Elements),
+        ])
+        .check(reduce_window),
+    Row::new(K::SelectAndScatter, &[T, T, T], &[T])
+        .regions(Exactly(2))
+        .attributes(&[
+            may("window_dimensions", I64Array),
+            may("window_strides", I64Array),
+            may("padding", I64Elements),
+        ])
+        .check(select_and_scatter),
+    Row::new(K::Sort, &[TS], &[TS])
+        .regions(Exactly(1))
+        .relations(&[SameShape])
+        .attributes(&[may("dimension", I64), may("is_stable", Bool)])
+        .check(sort),
+];
+
+/// A region that combines values, and what it combines.
+pub(super) struct Reducer<'a> {
+    /// Which region.
+    pub(super) region: usize,
+    /// The tensors that are reduced.
+    pub(super) inputs: &'a [&'a Tensor],
+    /// The initial values.
+    pub(super) inits: &'a [&'a Tensor],
+    /// Sizes that the region's arguments may have, in this order.
+    pub(super) allowed: &'a [i64],
+}
+
+/// Whether values of `from` may be computed with in `to`: one kind, not fewer bits.
+fn promotable(from: &Element, to: &Element) -> bool {
+    use Element::{Plain, Quant};
+    let integer = |element: &ElementType| element.is_integer() || *element == ElementType::Bool;
+    match (from, to) {
+        (Plain(a), Plain(b)) if a.is_float() && b.is_float() => true,
+        (Plain(a), Plain(b)) => {
+            let alike = integer(a) && integer(b) || a.is_complex() && b.is_complex();
+            alike && a.bit_width() <= b.bit_width()
+        }
+        (Quant(a), Quant(b)) => a.expressed == b.expressed && a.storage.bit_width() <= b.storage.bit_width(),
+        _ => false,
     }
 }
 
-/// Inputs of one shape, a scalar initial value each, and the region that joins them.
-fn inputs_and_body(site: &Site<'_>) -> Verdict {
-    let count = site.op.operands.len();
-    require(count >= 2 && count.is_multiple_of(2), || {
-        format!("needs as many initial values as inputs, but has {count} operands")
-    })?;
-    let inputs = count / 2;
-    let Some(first) = site.operand(0) else { return Ok(()) };
-    for index in 0..inputs {
-        let (Some(input), Some(init)) = (site.operand(index), site.operand(inputs + index)) else { continue };
-        require(compatible(&input.shape, &first.shape), || {
-            format!("needs inputs of one shape, but has {} and {}", site.show(first), site.show(input))
-        })?;
-        require(init.shape.is_empty(), || {
-            format!("initial values must be scalars, but one is {}", site.show(init))
-        })?;
-        require(init.element == input.element || promotes(input, init), || {
-            format!(
-                "the initial value {} is not of the element type of {}",
-                site.show(init),
-                site.show(input)
-            )
-        })?;
+/// Checks a region that combines values (specification, `reduce_c6` and its
+/// like); the element types that it yields.
+pub(super) fn reducer(op: Op<'_>, reducer: &Reducer<'_>) -> Result<Vec<Element>, Stop> {
+    let block = op.block(reducer.region)?;
+    let (arguments, yielded) = (op.context.arguments(block), op.context.yielded(block));
+    let count = reducer.inputs.len();
+    if arguments.len() != 2 * count {
+        let (wanted, given) = (2 * count, arguments.len());
+        invalid!("Reduction-region must take {wanted} parameters, but takes {given} parameter(s)");
     }
-    match site.op.regions.first() {
-        Some(region) => body(site, *region, inputs),
-        None => Ok(()),
+    if yielded.is_empty() {
+        invalid!("The reduction-region expected to return some value(s)");
     }
+    if yielded.len() != count {
+        let given = yielded.len();
+        invalid!("Reduction-region here must produce {count} tensors, but produces {given} instead");
+    }
+    let mut elements = Vec::with_capacity(count);
+    for value in &yielded {
+        if !value.is_tensor() {
+            invalid!(
+                "Reduction-region here must produce tensor-typed result(s), but produces {value} instead"
+            );
+        }
+        elements.push(value.tensor()?.element.clone());
+    }
+    for index in 0..count {
+        one_reduction(op, reducer, index)?;
+    }
+    Ok(elements)
 }
 
-/// Accumulators may be wider than what they accumulate.
-fn promotes(input: &TensorType, init: &TensorType) -> bool {
-    let class = |ty: &TensorType| (ty.element.is_float(), ty.element.is_integer(), ty.element.is_complex());
-    class(input) == class(init) && init.element.bit_width() >= input.element.bit_width()
-}
-
-/// The region takes an accumulator and an element per input, scalars, and
-/// returns the accumulators.
-pub(super) fn body(site: &Site<'_>, region: RegionId, inputs: usize) -> Verdict {
-    let (Some(arguments), Some(results)) = (site.region_arguments(region), site.region_results(region))
-    else {
-        return Ok(());
-    };
-    region_joins(arguments, results, inputs)?;
-    for (index, made) in results.iter().enumerate() {
-        let argument = |at: usize| site.module.tensor_type(arguments[at]);
-        let (Some(accumulator), Some(element)) = (argument(index), argument(inputs + index)) else {
-            return Err("the region's parameters must be tensors".to_owned());
-        };
-        let Some(result) = site.module.tensor_type(*made) else {
-            return Err("the region must return tensors".to_owned());
-        };
-        require(accumulator.shape.is_empty() && element.shape.is_empty(), || {
-            format!(
-                "the region's parameters must be scalars, but are {} and {}",
-                site.show(accumulator),
-                site.show(element)
-            )
-        })?;
-        require(result == accumulator && element.element == accumulator.element, || {
-            format!(
-                "the region's parameters {} and {} and its result {} must be of one type",
-                site.show(accumulator),
-                site.show(element),
-                site.show(result)
-            )
-        })?;
-        let Some(init) = site.operand(inputs + index) else { continue };
-        let of_kind = promotes(init, accumulator) || site.kind() == OpKind::Scatter;
-        require(of_kind, || {
-            format!(
-                "the region's type {} is not that of the initial value {}",
-                site.show(accumulator),
-                site.show(init)
-            )
-        })?;
+/// The types around one pair of arguments.
+fn one_reduction(op: Op<'_>, reducer: &Reducer<'_>, index: usize) -> Check {
+    let block = op.block(reducer.region)?;
+    let (arguments, yielded) = (op.context.arguments(block), op.context.yielded(block));
+    let (second, result) = (index + reducer.inputs.len(), yielded[index]);
+    let (accumulator, input, init) = (result.tensor()?, reducer.inputs[index], reducer.inits[index]);
+    for (at, any_float) in [(index, false), (second, true)] {
+        let parameter = arguments[at];
+        if !parameter.is_tensor() {
+            invalid!(
+                "Reduction-region must take tensor-typed parameters, but takes {parameter} at index {at}"
+            );
+        }
+        let tensor = parameter.tensor()?;
+        let floats = any_float && tensor.element.is_float() && accumulator.element.is_float();
+        if !tensor.shape_compatible(accumulator) || !(floats || tensor.element == accumulator.element) {
+            invalid!(
+                "The type of reduction-region's parameter at index {at} is different than the corresponding \
+                 result type: {parameter} vs {result}"
+            );
+        }
+    }
+    if !init.shape_compatible(accumulator) {
+        invalid!(
+            "The shape of reduction-region's result type at index {index} differs from the op's corresponding \
+             init-value type: {result} vs {}",
+            op.quoted(init)
+        );
+    }
+    if !promotable(&init.element, &accumulator.element) {
+        invalid!(
+            "The element-type of reduction-region's result type at index {index} is expected to be promotable \
+             from the op's corresponding init-value element-type: {result} vs {}",
+            op.quoted(init)
+        );
+    }
+    let argument = arguments[second].tensor()?;
+    if !promotable(&input.element, &argument.element) {
+        invalid!(
+            "The element-type of reduction-region's argument at index {second} is expected to be promotable from \
+             {}, but got {}",
+            op.quoted_element(&input.element),
+            op.quoted_element(&argument.element)
+        );
+    }
+    if argument.shape.len() > reducer.allowed.len() {
+        let (wanted, given) = (reducer.allowed.len(), argument.shape.len());
+        invalid!(
+            "The rank of reduction-region's argument at index {second} is expected to be <= {wanted}, got {given}"
+        );
+    }
+    let mut rest = argument.shape.iter().peekable();
+    for size in reducer.allowed {
+        rest.next_if(|wanted| dims_compatible(*size, **wanted));
+    }
+    if rest.peek().is_some() {
+        invalid!(
+            "The shape of reduction-region's argument at index {second} is not compatible with that of \
+             reduce-op's input-parameter at index {index}"
+        );
     }
     Ok(())
 }
 
-/// The element type that a reduction accumulates in.
-fn accumulated(site: &Site<'_>, index: usize) -> Option<crate::ElementType> {
-    let arguments = site.region_arguments(*site.op.regions.first()?)?;
-    Some(site.module.tensor_type(*arguments.get(index)?)?.element)
-}
-
-fn reduce(site: &Site<'_>) -> Verdict {
-    inputs_and_body(site)?;
-    let (Some(first), Some(dims)) = (site.operand(0), site.ints("dimensions")) else { return Ok(()) };
-    let reduced = dimensions(&dims, first.rank(), "dimensions")?;
-    let kept = (0..first.rank()).filter(|d| !reduced.contains(d));
-    let shape: Vec<Dim> = kept.map(|d| first.shape[d]).collect();
-    for index in 0..site.op.results.len() {
-        if let Some(element) = accumulated(site, index) {
-            site.result_is(index, &shape, element)?;
-        }
+/// Inputs have compatible shapes; as many results as inputs.
+fn inputs_alike(op: Op<'_>, inputs: &[&Tensor]) -> Check {
+    let Some(first) = inputs.first() else { invalid!("requires at least 1 input value") };
+    if let Some(index) = inputs.iter().position(|input| !input.shape_compatible(first)) {
+        let (a, b) = (op.operand(index), op.operand(0));
+        invalid!(
+            "expects all inputs to have compatible shapes. Shape at input-index {index} is not compatible with \
+             shape at input-index 0: {a} vs {b}"
+        );
+    }
+    if op.result_count() != inputs.len() {
+        let (inputs, results) = (inputs.len(), op.result_count());
+        invalid!("expects one result per input, but got {inputs} inputs and {results} results");
     }
     Ok(())
 }
 
-fn reduce_window(site: &Site<'_>) -> Verdict {
-    inputs_and_body(site)?;
-    let (Some(first), Some(sizes)) = (site.operand(0), site.ints("window_dimensions")) else { return Ok(()) };
-    let rank = first.rank();
-    require(sizes.len() == rank, || {
-        format!("window_dimensions has {} numbers for rank {rank}", sizes.len())
-    })?;
-    let lists = [
-        ("window_dimensions", sizes),
-        ("window_strides", site.ints_or("window_strides", rank, 1)?),
-        ("base_dilations", site.ints_or("base_dilations", rank, 1)?),
-        ("window_dilations", site.ints_or("window_dilations", rank, 1)?),
-    ];
-    for (name, values) in &lists {
-        let bad = values.iter().find(|v| **v <= 0);
-        require(bad.is_none(), || format!("{name} must be positive, but has {}", bad.unwrap_or(&0)))?;
+fn reduce(op: Op<'_>) -> Check {
+    let count = op.operand_count() / 2;
+    let (inputs, inits) = (op.tensors(0..count)?, op.tensors(count..2 * count)?);
+    inputs_alike(op, &inputs)?;
+    let (dimensions, rank) = (op.ints("dimensions")?, inputs[0].rank());
+    for (index, dimension) in dimensions.iter().enumerate() {
+        if !(0..rank).contains(dimension) {
+            invalid!("Out-of-bounds dimension {dimension}, expected to be in range [0, {rank})");
+        }
+        if dimensions[..index].contains(dimension) {
+            invalid!("Duplicate reduction dimension: {dimension}");
+        }
     }
-    let padding = site.padding(rank)?;
-    let [(_, sizes), (_, strides), (_, base), (_, dilations)] = &lists;
-    let count = |d: usize| match first.shape[d] {
-        Dim::Static(size) => {
-            let window = Window { size: sizes[d] as u64, stride: strides[d], dilation: dilations[d] };
-            let base = dilated(size, base[d]) + i128::from(padding[d].0) + i128::from(padding[d].1);
-            Dim::Static(window.count(base))
-        }
-        Dim::Dynamic => Dim::Dynamic,
+    let kept = |values: &[i64]| {
+        let kept = values.iter().enumerate().filter(|(dim, _)| !dimensions.contains(&(*dim as i64)));
+        kept.map(|(_, size)| *size).collect::<Shape>()
     };
-    let shape: Vec<Dim> = (0..rank).map(count).collect();
-    for index in 0..site.op.results.len() {
-        if let Some(element) = accumulated(site, index) {
-            site.result_is(index, &shape, element)?;
-        }
+    let shape = kept(&inputs[0].shape);
+    let bounds: SmallVec<[i64; 2]> = kept(&inputs[0].bounds).into_iter().collect();
+    let yielded = reducer(op, &Reducer { region: 0, inputs: &inputs, inits: &inits, allowed: &shape })?;
+    for (index, element) in yielded.into_iter().enumerate() {
+        op.infers(index, &Tensor { shape: shape.clone(), bounds: bounds.clone(), element })?;
     }
     Ok(())
 }
 
-fn select_and_scatter(site: &Site<'_>) -> Verdict {
-    site.operand_count(3, 3)?;
-    let (Some(operand), Some(source), Some(init)) = (site.operand(0), site.operand(1), site.operand(2))
-    else {
-        return Ok(());
+fn reduce_window(op: Op<'_>) -> Check {
+    let count = op.operand_count() / 2;
+    let (inputs, inits) = (op.tensors(0..count)?, op.tensors(count..2 * count)?);
+    inputs_alike(op, &inputs)?;
+    let dimensions = op.ints("window_dimensions")?;
+    if dimensions.len() != inputs[0].shape.len() {
+        let (given, rank) = (dimensions.len(), inputs[0].rank());
+        invalid!(
+            "expects window-dimensions size == input rank, but got window-dimensions size: {given} and input: {} \
+             with rank = {rank}",
+            op.operand(0)
+        );
+    }
+    let attrs = WindowAttrs {
+        dimensions,
+        strides: op.array("window_strides")?,
+        base_dilations: op.array("base_dilations")?,
+        window_dilations: op.array("window_dilations")?,
+        padding: super::windows::padding(op)?,
+        reversal: None,
     };
-    let rank = operand.rank();
-    let sizes = site.ints_or("window_dimensions", rank, 1)?;
-    let strides = site.ints_or("window_strides", rank, 1)?;
-    let bad = sizes.iter().chain(&strides).find(|v| **v <= 0);
-    require(bad.is_none(), || {
-        format!("windows and strides must be positive, but one is {}", bad.unwrap_or(&0))
-    })?;
-    let padding = site.padding(rank)?;
-    require(init.shape.is_empty() && init.element == operand.element, || {
-        format!(
-            "the initial value must be a scalar of the element type of {}, but is {}",
-            site.show(operand),
-            site.show(init)
-        )
-    })?;
-    require(source.element == operand.element && source.rank() == rank, || {
-        format!(
-            "needs operand and source of one element type and rank, but has {} and {}",
-            site.show(operand),
-            site.show(source)
-        )
-    })?;
-    for d in 0..rank {
-        if let Dim::Static(size) = operand.shape[d] {
-            let window = Window { size: sizes[d] as u64, stride: strides[d], dilation: 1 };
-            let places = window.count(i128::from(size) + i128::from(padding[d].0) + i128::from(padding[d].1));
-            require(same_size(source.shape[d], Dim::Static(places)), || {
-                format!(
-                    "windows have {places} places in dimension {d}, but the source is {}",
-                    site.show(source)
-                )
-            })?;
-        }
+    let windows = windows(&attrs)?;
+    let yielded = reducer(op, &Reducer { region: 0, inputs: &inputs, inits: &inits, allowed: dimensions })?;
+    for (index, (input, element)) in inputs.iter().zip(yielded).enumerate() {
+        let (shape, bounds) = (output_shape(&input.shape, &windows), output_shape(&input.bounds, &windows));
+        op.infers(index, &Tensor { shape, bounds: bounds.into_iter().collect(), element })?;
     }
-    if let Some(results) = site.op.regions.first().and_then(|r| site.region_results(*r)) {
-        let booleans = results.len() == 1
-            && site.module.tensor_type(results[0]).is_some_and(|t| t.element == crate::ElementType::Bool);
-        require(booleans, || "the selecting region must return one boolean".to_owned())?;
-    }
-    site.result_is(0, &operand.shape, operand.element)
+    Ok(())
 }
 
-fn sort(site: &Site<'_>) -> Verdict {
-    let Some(first) = site.operand(0) else { return Err("needs at least one operand".to_owned()) };
-    if let Some(along) = site.int("dimension") {
-        let rank = first.rank() as i64;
-        dimension(if along < 0 { along + rank } else { along }, first.rank(), "dimension")?;
+fn select_and_scatter(op: Op<'_>) -> Check {
+    let [operand, source, init] = [op.operand(0).tensor()?, op.operand(1).tensor()?, op.operand(2).tensor()?];
+    selector(op, operand)?;
+    let scalar = Tensor::scalar(source.element.clone());
+    let yielded = reducer(op, &Reducer { region: 1, inputs: &[&scalar], inits: &[init], allowed: &[] })?;
+    let dimensions = op.array("window_dimensions")?.unwrap_or_default();
+    if dimensions.len() != operand.shape.len() {
+        let (given, rank) = (dimensions.len(), operand.rank());
+        invalid!(
+            "expects window-dimensions size == operand rank, but got window-dimensions size: {given} and \
+             operand-type: {} with rank = {rank}",
+            op.operand(0)
+        );
     }
-    for index in 0..site.op.operands.len() {
-        let Some(ty) = site.operand(index) else { continue };
-        require(compatible(&ty.shape, &first.shape), || {
-            format!("needs operands of one shape, but has {} and {}", site.show(first), site.show(ty))
-        })?;
-        site.result_is(index, &ty.shape, ty.element)?;
-    }
-    let Some(region) = site.op.regions.first() else { return Ok(()) };
-    let (Some(arguments), Some(results)) = (site.region_arguments(*region), site.region_results(*region))
-    else {
-        return Ok(());
-    };
-    let count = 2 * site.op.operands.len();
-    require(arguments.len() == count, || {
-        format!("the comparator must take {count} parameters, but takes {}", arguments.len())
+    let windows: Vec<Window> = windows(&WindowAttrs {
+        dimensions,
+        strides: op.array("window_strides")?,
+        base_dilations: None,
+        window_dilations: None,
+        padding: super::windows::padding(op)?,
+        reversal: None,
     })?;
-    for (at, argument) in arguments.iter().enumerate() {
-        let (Some(ty), Some(operand)) = (site.module.tensor_type(*argument), site.operand(at / 2)) else {
-            continue;
-        };
-        require(ty.shape.is_empty() && ty.element == operand.element, || {
-            format!(
-                "the comparator's parameter {at} must be a scalar of the element type of {}, but is {}",
-                site.show(operand),
-                site.show(ty)
-            )
-        })?;
+    let shape = output_shape(&operand.shape, &windows);
+    let wanted = Tensor { shape, bounds: SmallVec::new(), element: operand.element.clone() };
+    let floats = source.element.is_float() && operand.element.is_float();
+    if !source.shape_compatible(&wanted) || !(floats || source.element == operand.element) {
+        invalid!("expects source-type to be {}, but got {}", op.quoted(&wanted), op.operand(1));
     }
-    let boolean = |v| {
-        site.module
-            .tensor_type(v)
-            .is_some_and(|t| t.shape.is_empty() && t.element == crate::ElementType::Bool)
-    };
-    require(results.len() == 1 && boolean(results[0]), || {
-        "the comparator must return one boolean scalar".to_owned()
-    })
+    for element in yielded {
+        op.infers(0, &Tensor { element, ..operand.clone() })?;
+    }
+    Ok(())
+}
+
+/// The region that chooses between two elements.
+fn selector(op: Op<'_>, operand: &Tensor) -> Check {
+    let block = op.block(0)?;
+    let (arguments, yielded) = (op.context.arguments(block), op.context.yielded(block));
+    if arguments.len() != 2 {
+        invalid!("expects the select-region to take 2 parameters, but takes {}", arguments.len());
+    }
+    let wanted = Tensor::scalar(operand.element.clone());
+    for (index, argument) in arguments.iter().enumerate() {
+        let given = argument.tensor()?;
+        let floats = given.element.is_float() && wanted.element.is_float();
+        if !given.shape.is_empty() || !(floats || given.element == wanted.element) {
+            let wanted = op.quoted(&wanted);
+            invalid!(
+                "expects the type of select-region's parameter at index {index} to be {wanted}, but got {argument}"
+            );
+        }
+    }
+    match yielded[..] {
+        [result] if is_scalar_bool(result.tensor()?) => Ok(()),
+        [result] => {
+            invalid!("expects the return-type of select-region to be tensor<i1>, but got: {result}")
+        }
+        _ => invalid!("expects select-region to return single value, but got: {}", yielded.len()),
+    }
+}
+
+/// `tensor<i1>`.
+pub(super) fn is_scalar_bool(tensor: &Tensor) -> bool {
+    tensor.shape.is_empty() && tensor.element == Element::Plain(ElementType::Bool)
+}
+
+fn sort(op: Op<'_>) -> Check {
+    let count = op.operand_count();
+    if count == 0 || op.result_count() != count {
+        let results = op.result_count();
+        invalid!("expects one result per input, but got {count} inputs and {results} results");
+    }
+    let inputs = op.tensors(0..count)?;
+    let rank = inputs[0].rank();
+    let dimension = if op.attr("dimension").is_some() { op.int("dimension")? } else { -1 };
+    if !(-rank..rank).contains(&dimension) {
+        invalid!("dimension attribute value must be in range [-{rank}, {rank}), but found {dimension}");
+    }
+    let block = op.block(0)?;
+    let (arguments, yielded) = (op.context.arguments(block), op.context.yielded(block));
+    if arguments.len() != 2 * count {
+        let (wanted, given) = (2 * count, arguments.len());
+        invalid!("comparator block should have {wanted} arguments, but has {given}");
+    }
+    for (index, argument) in arguments.iter().enumerate() {
+        let wanted = Tensor::scalar(inputs[index / 2].element.clone());
+        let given = argument.tensor()?;
+        if !given.shape.is_empty() || given.element != wanted.element {
+            let wanted = op.quoted(&wanted);
+            invalid!("comparator block argument #{index} should be of type {wanted} but got {argument}");
+        }
+    }
+    match yielded[..] {
+        [result] if is_scalar_bool(result.tensor()?) => {}
+        [result] => invalid!("comparator must return tensor<i1> but got {result}"),
+        _ => invalid!("comparator must return single output but got {}", yielded.len()),
+    }
+    inputs.iter().enumerate().try_for_each(|(index, input)| op.infers(index, input))
 }

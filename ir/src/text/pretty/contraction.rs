@@ -4,7 +4,7 @@ use crate::text::cursor::Read;
 use crate::text::operations::{Parts, Reader};
 use crate::{Attr, AttrId, Diagnostic, DotDims, ElementType, OpId, OpKind};
 
-impl Reader<'_> {
+impl<'t> Reader<'t> {
     /// `[DEFAULT, HIGHEST]`.
     fn precisions(&mut self) -> Read<AttrId> {
         self.cursor.expect("[")?;
@@ -91,16 +91,21 @@ impl Reader<'_> {
         self.cursor.expect("=")?;
         self.cursor.expect("{")?;
         if !self.cursor.eat("}") {
-            self.list("}", |reader| reader.window_field(&mut parts))?;
+            let mut seen = Vec::new();
+            self.list("}", |reader| reader.window_field(&mut seen, &mut parts))?;
         }
         parts.attributes = self.optional_dictionary()?;
         self.function_signature(&uses, &mut parts)?;
         self.create(OpKind::Convolution, OpKind::Convolution.name(), parts)
     }
 
-    fn window_field(&mut self, parts: &mut Parts) -> Read<()> {
+    fn window_field(&mut self, seen: &mut Vec<&'t str>, parts: &mut Parts) -> Read<()> {
         let at = self.cursor.here();
         let keyword = self.cursor.identifier().unwrap_or_default();
+        if seen.contains(&keyword) {
+            return Err(Diagnostic::invalid(at, format!("window field '{keyword}' is given twice")));
+        }
+        seen.push(keyword);
         self.cursor.expect("=")?;
         let name = match keyword {
             "stride" => "window_strides",

@@ -7,6 +7,9 @@ use crate::{Attr, Diagnostic, OpId, OpKind, Type};
 impl Reader<'_> {
     /// `{…} dense<…> : type`.
     pub(super) fn constant(&mut self) -> Read<OpId> {
+        if self.cursor.eat("(") {
+            return self.stored_constant();
+        }
         let mut parts = Parts { attributes: self.optional_dictionary()?, ..Parts::default() };
         let at = self.cursor.here();
         let value = self.attribute()?;
@@ -26,6 +29,20 @@ impl Reader<'_> {
         };
         self.property(&mut parts, "value", value);
         parts.results = vec![ty];
+        self.create(OpKind::Constant, OpKind::Constant.name(), parts)
+    }
+
+    /// After `(`: `) <{value = dense<…>}> : () -> type`, the form of a constant
+    /// whose literal has the type that stores the result.
+    fn stored_constant(&mut self) -> Read<OpId> {
+        self.cursor.expect(")")?;
+        let mut parts = Parts::default();
+        if self.cursor.eat("<") {
+            parts.properties = self.dictionary()?;
+            self.cursor.expect(">")?;
+        }
+        parts.attributes = self.optional_dictionary()?;
+        self.function_signature(&[], &mut parts)?;
         self.create(OpKind::Constant, OpKind::Constant.name(), parts)
     }
 

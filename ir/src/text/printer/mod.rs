@@ -5,7 +5,7 @@ mod names;
 mod operations;
 mod special;
 
-use crate::{LocId, Module, TypeId};
+use crate::{AttrId, LocId, Module, TypeId};
 use names::Names;
 
 /// How to print.
@@ -25,8 +25,16 @@ pub fn print(module: &Module, options: &PrintOptions) -> String {
     printer.out
 }
 
+/// The text of an attribute.
+pub(crate) fn attribute_text(module: &Module, attr: AttrId) -> String {
+    let options = PrintOptions::default();
+    let mut printer = Printer::new(module, &options);
+    printer.attribute(attr);
+    printer.out
+}
+
 /// The text of a type.
-pub(super) fn type_text(module: &Module, ty: TypeId) -> String {
+pub(crate) fn type_text(module: &Module, ty: TypeId) -> String {
     let options = PrintOptions::default();
     let mut printer = Printer::new(module, &options);
     printer.ty(ty);

@@ -10,7 +10,10 @@ impl Printer<'_> {
         let module = self.module;
         let has = |name: &str| module.attr(op, name).is_some();
         match module.op(op).kind {
-            OpKind::Constant => has("value"),
+            OpKind::Constant => match module.attr(op, "value") {
+                Some(Attr::Dense(dense)) => self.result_type_list(op) == [dense.ty],
+                value => value.is_some(),
+            },
             OpKind::Compare => {
                 matches!(module.attr(op, "comparison_direction"), Some(Attr::Enum(..)))
             }

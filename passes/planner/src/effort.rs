@@ -37,9 +37,11 @@ const LEVELS: [Limits; 5] = [
     },
 ];
 
-/// Stores from which a problem counts as large, and how many evictions a round
-/// of improvement is worth there.
-const LARGE: usize = 3_000;
+/// Stores from which a problem counts as large: what costs time linear in the
+/// problem is then done less often.
+pub(crate) const LARGE: usize = 3_000;
+
+/// How many evictions a round of improvement is worth on large problems.
 const ROUND_COST: usize = 16;
 
 impl Effort {

@@ -36,15 +36,19 @@ pub struct NormaliseStats {
     pub removed: usize,
 }
 
-/// Normalises `module` in place; `keep_barriers` leaves optimisation barriers
-/// as they are, for reporting on a program as it stands.
+/// Normalises `module` in place. With `keep_repeats` what optimisation barriers
+/// hold apart is not merged, for reporting on a program as it stands; the
+/// barriers go in either case, since a barrier is its operands' own bytes.
 ///
 /// # Errors
 /// Recursive calls and programs over the inlining limit.
-pub fn normalise(module: &mut Module, keep_barriers: bool) -> Result<NormaliseStats, PassError> {
+pub fn normalise(module: &mut Module, keep_repeats: bool) -> Result<NormaliseStats, PassError> {
     let calls_inlined = inline::inline_calls(module)?;
-    let folded = fold::fold(module, keep_barriers);
+    let mut folded = fold::fold(module, keep_repeats);
     let merged = cse::merge_equal(module);
+    if keep_repeats {
+        folded += fold::fold(module, false);
+    }
     let removed = remove_unused(module);
     accumulators::separate_accumulators(module);
     Ok(NormaliseStats { calls_inlined, merged, folded, removed })

@@ -10,6 +10,7 @@ use super::provide::{Provider, Provision, Terms};
 use super::random::Random;
 use super::restore::remove_if_idle;
 use super::timeline::Timeline;
+use crate::effort::LARGE;
 
 /// How an eviction chooses.
 #[derive(Clone, Copy, Debug)]
@@ -131,8 +132,7 @@ fn renew(
         .then_some(Candidate { action: Action::MakeAgain { reader, provision }, ..candidate })
 }
 
-/// Stores from which candidates are applied several at a time, and how many.
-const LARGE: usize = 2_000;
+/// Candidates that are applied at a time on large problems, at most.
 const BATCH: usize = 64;
 
 /// The best stores to drop across `slot`, best first: one, or up to [`BATCH`]

@@ -6,6 +6,7 @@ use super::evict::Choice;
 use super::seed::drop_all_but;
 use super::workbench::{Candidate, Workbench};
 use crate::bound::KeepSets;
+use crate::effort::LARGE;
 use crate::{Bytes, Problem};
 
 /// Prices of a byte to evict at, in times of base time over peak. Spread over
@@ -22,17 +23,14 @@ const CUT_PERCENT: [u64; 16] = [108, 105, 103, 101, 100, 99, 98, 97, 96, 94, 92,
 /// The same on large problems, where each cut takes long.
 const CUT_PERCENT_LARGE: [u64; 2] = [100, 96];
 
-/// Stores from which a problem counts as large.
-const LARGE: usize = 3_000;
-
 /// Budgets to fill exactly, in percent of the limit.
 const EXACT_PERCENT: [u64; 2] = [100, 99];
 
 /// Evictions of one start at most, per store.
 const STEPS_PER_STORE: usize = 8;
 
-/// The best starts within the bench's limit, the least time first; none if
-/// none was found. Stops early if `enough` starts were found.
+/// The starts found within the bench's limit, the least time first. Without
+/// `cuts` only the program's order is tried, at few prices.
 pub(super) fn starts(bench: &mut Workbench<'_>, problem: &Problem, cuts: bool) -> Vec<Candidate> {
     let core = bench.timeline.core();
     let scale = bench.timeline.time() / bench.timeline.peak().max(1) as f64;

@@ -76,7 +76,7 @@ pub fn build(
     let mut argument_bytes = Bytes(0);
     for &argument in &ctx.module.block(block).arguments {
         let id = builder.value(argument)?;
-        argument_bytes = argument_bytes + Bytes(builder.planner_values[id.index()].bytes.0);
+        argument_bytes += Bytes(builder.planner_values[id.index()].bytes.0);
     }
     let mut order = Vec::new();
     for kernel in kernel_order(ctx, block) {

@@ -117,7 +117,25 @@ impl<'t> Reader<'t> {
             let body = self.module.body();
             self.operation_or_skip(body)?;
         }
+        if !explicit {
+            self.hoist_only_module();
+        }
         Ok(())
+    }
+
+    /// A module in generic form is the whole text's, as `module {…}` is.
+    fn hoist_only_module(&mut self) {
+        let (top, body) = (self.module.top(), self.module.body());
+        let &[only] = &self.module.block(body).ops[..] else { return };
+        let data = self.module.op(only).clone();
+        let blocks = data.regions.first().map_or(&[][..], |region| &self.module.region(*region).blocks);
+        let (OpKind::Module, &[block]) = (data.kind, blocks) else { return };
+        let ops = self.module.block(block).ops.clone();
+        self.module.set_block_ops(block, Vec::new());
+        self.module.set_block_ops(body, ops);
+        let top = self.module.op_mut(top);
+        (top.properties, top.attributes) = (data.properties, data.attributes);
+        (top.loc, top.offset) = (data.loc, data.offset);
     }
 
     fn module_header(&mut self) -> Read<()> {
@@ -537,6 +555,9 @@ impl<'t> Reader<'t> {
     /// After the name of an operation in pretty form.
     fn pretty_operation(&mut self, name: &'t str, at: usize) -> Read<OpId> {
         let kind = Self::kind_of_pretty(name);
+        if name.starts_with("sdy.") {
+            return self.sdy_op(name, at);
+        }
         if kind == OpKind::Unknown {
             let message = format!("operation '{name}' is not known in pretty form; write it in generic form");
             return Err(Diagnostic::unsupported(at, message));

@@ -3,6 +3,7 @@
 mod attributes;
 mod names;
 mod operations;
+mod sdy;
 mod special;
 
 use crate::{AttrId, LocId, Module, TypeId};

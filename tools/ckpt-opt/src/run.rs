@@ -7,6 +7,7 @@ use crate::program::Program;
 use crate::{input_output, random};
 use ckpt_interp::{EvalError, Fault, Tensor, Value, evaluate};
 use ckpt_ir::{Diagnostic, DiagnosticKind, Module, OpId, Type};
+use ckpt_passes::manager::Unobserved;
 use ckpt_passes::pipeline::entry_function;
 use ckpt_passes::report::text;
 use std::time::Instant;
@@ -70,7 +71,7 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 /// Runs the functions of one program; the last run is returned.
 fn run_piece(args: &RunArgs, program: &Program, module: &Module) -> Result<Option<Run>, Failure> {
     if args.remat.remat.is_some() {
-        let optimized = optimise(program, module, &args.remat.options()?)?;
+        let optimized = optimise(program, module, &args.remat.options()?, &mut Unobserved)?;
         eprintln!("{}", text::verdict(&optimized.report));
         let entry = entry_function(&optimized.module).map_err(|e| program.refuse(&optimized.module, &e))?;
         return run_function(args, program, &optimized.module, entry).map(Some);

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Per crate of the project: which others it may depend on, in tests too.
-const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
+    ("ckpt-arena", &["ckpt-entity"]),
     ("ckpt-entity", &[]),
     ("ckpt-ir", &["ckpt-entity"]),
     ("ckpt-planner", &["ckpt-entity"]),

@@ -24,7 +24,8 @@ pub struct StepTime {
     pub name: String,
     /// The operation that it is there for.
     pub kind: String,
-    /// What runs it: `kernel`, `matmul`, `convolution`, `copy` or `evaluate`.
+    /// What runs it: `kernel`, `matmul`, `convolution`, `copy`,
+    /// `update` or `evaluate`.
     pub how: &'static str,
     /// How often it ran.
     pub runs: u64,
@@ -182,6 +183,7 @@ fn how(work: &Work) -> &'static str {
         Work::MatMul(_) => "matmul",
         Work::Convolution(_) => "convolution",
         Work::Copy(_) => "copy",
+        Work::Update(_) => "update",
         Work::Evaluate(_) => "evaluate",
         Work::While(_) | Work::Case(_) => "control",
     }

@@ -29,6 +29,7 @@ mod narrow;
 mod patches;
 mod program;
 mod scratch;
+mod update;
 mod validate;
 
 pub use element::Element;
@@ -37,6 +38,6 @@ pub use instance::{Instance, Options, StepTime};
 pub use program::{
     Argument, Block, BlockId, Buffer, BufferId, CaseStep, ConvAxis, ConvSpatial, ConvolutionStep, CopyStep,
     EvaluateStep, KernelStep, MatMulStep, OuterLoop, OuterSum, Output, Program, Step, StridedOperand,
-    TensorSpec, WhileStep, Work,
+    TensorSpec, UpdateStep, WhileStep, Work,
 };
 pub use scratch::MAX_SCRATCH_BYTES;

@@ -5,7 +5,7 @@ use crate::evaluate::Evaluator;
 use crate::library::{self, Entry};
 use crate::matmul::Operands;
 use crate::program::{BlockId, BufferId, CaseStep, EvaluateStep, KernelStep, Program, Step, WhileStep, Work};
-use crate::{RunError, convolution, copies, matmul};
+use crate::{RunError, convolution, copies, matmul, update};
 use ckpt_entity::EntityId as _;
 use std::time::{Duration, Instant};
 
@@ -131,6 +131,7 @@ impl Machine<'_> {
                 unsafe { convolution::run(work, operands) }
             }
             (Work::Copy(work), _) => copies::run(self.program, self.arena, work),
+            (Work::Update(work), _) => update::run(self.program, self.arena, work),
             // Control is the loop's business; other steps are prepared as what they are.
             _ => {}
         }

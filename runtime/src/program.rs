@@ -217,6 +217,26 @@ pub struct CopyStep {
     pub pairs: Vec<(BufferId, BufferId)>,
 }
 
+/// An update of a part of a tensor in place, at a position that other steps compute.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UpdateStep {
+    /// The tensor.
+    pub target: BufferId,
+    /// What is written into it.
+    pub update: BufferId,
+    /// The position, one integer for each dimension; it is moved so that the
+    /// part fits.
+    pub starts: Vec<BufferId>,
+    /// Whether the integers are signed.
+    pub signed: bool,
+    /// Bytes of one element.
+    pub element_bytes: u64,
+    /// Sizes of the tensor.
+    pub shape: Vec<u64>,
+    /// Sizes of the part.
+    pub slice: Vec<u64>,
+}
+
 /// Operations that the reference evaluator runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct EvaluateStep {
@@ -258,9 +278,27 @@ pub enum Work {
     MatMul(MatMulStep),
     Convolution(ConvolutionStep),
     Copy(CopyStep),
+    Update(UpdateStep),
     Evaluate(EvaluateStep),
     While(WhileStep),
     Case(CaseStep),
+}
+
+impl Work {
+    /// The buffers that a step reads or writes; of control, what it decides by.
+    #[must_use]
+    pub fn buffers(&self) -> Vec<BufferId> {
+        match self {
+            Self::Kernel(step) => step.buffers.clone(),
+            Self::MatMul(step) => vec![step.lhs.buffer, step.rhs.buffer, step.out.buffer],
+            Self::Convolution(step) => vec![step.lhs, step.rhs, step.out],
+            Self::Copy(step) => step.pairs.iter().flat_map(|(from, to)| [*from, *to]).collect(),
+            Self::Update(step) => [&[step.target, step.update], &step.starts[..]].concat(),
+            Self::Evaluate(step) => [&step.inputs[..], &step.outputs[..]].concat(),
+            Self::While(step) => vec![step.predicate],
+            Self::Case(step) => vec![step.index],
+        }
+    }
 }
 
 /// A step with what people call it.

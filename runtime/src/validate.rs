@@ -2,7 +2,7 @@
 
 use crate::program::{
     Buffer, BufferId, CaseStep, ConvolutionStep, CopyStep, KernelStep, MatMulStep, Step, StridedOperand,
-    TensorSpec, WhileStep, Work,
+    TensorSpec, UpdateStep, WhileStep, Work,
 };
 use crate::{BlockId, Element, Program, ProgramError, convolution, matmul};
 use ckpt_entity::EntityId as _;
@@ -63,6 +63,7 @@ impl Program {
             Work::MatMul(work) => self.check_product(work),
             Work::Convolution(work) => self.check_convolution(work),
             Work::Copy(work) => self.check_copy(work),
+            Work::Update(work) => self.check_update(work),
             Work::Evaluate(work) => {
                 work.inputs.iter().chain(&work.outputs).try_for_each(|id| self.find(*id).map(|_| ()))
             }
@@ -109,6 +110,23 @@ impl Program {
             targets.push(to);
         }
         Ok(())
+    }
+
+    fn check_update(&self, step: &UpdateStep) -> Result<(), String> {
+        let bytes = |shape: &[u64]| shape.iter().try_fold(step.element_bytes, |n, size| n.checked_mul(*size));
+        let ranks = step.shape.len() == step.slice.len() && step.shape.len() == step.starts.len();
+        let fits = step.slice.iter().zip(&step.shape).all(|(part, whole)| part <= whole);
+        let sizes = bytes(&step.shape) == Some(self.find(step.target)?.bytes)
+            && bytes(&step.slice) == Some(self.find(step.update)?.bytes);
+        for start in &step.starts {
+            if !matches!(self.find(*start)?.bytes, 1 | 2 | 4 | 8) {
+                return Err("a position is no integer".into());
+            }
+        }
+        if !(ranks && fits && sizes) {
+            return Err("the part does not fit".into());
+        }
+        self.apart(step.target, &[step.update])
     }
 
     fn check_product(&self, step: &MatMulStep) -> Result<(), String> {

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::input_output;
 use crate::optimise::RematArgs;
 use crate::program::Program;
+use crate::report;
 use ckpt_passes::report::text;
 
 /// Arguments of `ckpt-opt build`.
@@ -20,6 +21,9 @@ pub(crate) struct BuildArgs {
     /// Where the program goes: a file that `ckpt-runtime` loads.
     #[arg(short, long)]
     output: String,
+    /// Where the report goes, as JSON.
+    #[arg(long)]
+    json: Option<String>,
 }
 
 /// What a program is compiled for.
@@ -37,5 +41,6 @@ pub(crate) fn run(args: &BuildArgs) -> Result<(), Failure> {
     let compiled = cpu::compile(&program, &module, &args.remat.options()?)?;
     eprintln!("{}", text::verdict(&compiled.optimized.report));
     let bytes = compiled.lowered.program.to_bytes().map_err(|e| Failure::Internal(e.to_string()))?;
-    input_output::write(&args.output, &bytes)
+    input_output::write(&args.output, &bytes)?;
+    args.json.as_deref().map_or(Ok(()), |path| report::write_json(path, &compiled.json()?))
 }

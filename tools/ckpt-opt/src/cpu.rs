@@ -33,8 +33,7 @@ pub(crate) struct Compiled {
 /// A compiled program with its arena.
 pub(crate) struct Cpu {
     report: Report,
-    seconds: BTreeMap<&'static str, f64>,
-    liveness_peak: u64,
+    json: serde_json::Value,
     instance: Instance,
 }
 
@@ -68,6 +67,22 @@ pub(crate) fn compile(
     Ok(Compiled { optimized, lowered, seconds })
 }
 
+impl Compiled {
+    /// The report with what the memory plan adds to it.
+    pub(crate) fn json(&self) -> Result<serde_json::Value, Failure> {
+        let mut json = report::object(&self.optimized.report, &self.seconds)?;
+        json["planned_arena_bytes"] = self.lowered.program.arena_bytes.into();
+        json["liveness_peak_bytes"] = self.lowered.liveness_peak.0.into();
+        json["evaluated_steps"] = evaluated(&self.lowered.program).into();
+        Ok(json)
+    }
+}
+
+/// Steps that the reference evaluator runs, whose tensors lie outside the arena.
+fn evaluated(program: &ckpt_runtime::Program) -> usize {
+    program.steps().filter(|step| matches!(step.work, ckpt_runtime::Work::Evaluate(_))).count()
+}
+
 /// What makes machine code of kernels.
 fn compiler() -> impl ckpt_lower::Compiler {
     ckpt_lower::NoCompiler
@@ -76,16 +91,18 @@ fn compiler() -> impl ckpt_lower::Compiler {
 impl Cpu {
     /// Compiles the entry function of a program and takes its arena.
     pub(crate) fn new(program: &Program, module: &Module, options: &Options) -> Result<Self, Failure> {
-        let Compiled { optimized, lowered, seconds } = compile(program, module, &options.remat)?;
+        let compiled = compile(program, module, &options.remat)?;
+        let json = compiled.json()?;
+        let Compiled { optimized, lowered, .. } = compiled;
         let run = ckpt_runtime::Options { threads: options.threads, profile: options.profile };
         let instance = Instance::new(lowered.program, run).map_err(|error| match error {
-            ProgramError::OutOfMemory { .. } => program.refusal(&[Diagnostic {
-                kind: DiagnosticKind::Limit,
-                ..Diagnostic::invalid(0, error.to_string())
-            }]),
+            ProgramError::OutOfMemory { .. } => {
+                let limit = DiagnosticKind::Limit;
+                program.refusal(&[Diagnostic { kind: limit, ..Diagnostic::invalid(0, error.to_string()) }])
+            }
             error => Failure::Internal(error.to_string()),
         })?;
-        Ok(Self { report: optimized.report, seconds, liveness_peak: lowered.liveness_peak.0, instance })
+        Ok(Self { report: optimized.report, json, instance })
     }
 
     pub(crate) fn report(&self) -> &Report {
@@ -129,19 +146,10 @@ impl Cpu {
     }
 
     /// The report with what the run adds to it.
-    pub(crate) fn json(&self) -> Result<serde_json::Value, Failure> {
-        let mut json = report::object(&self.report, &self.seconds)?;
-        json["planned_arena_bytes"] = self.instance.program().arena_bytes.into();
+    pub(crate) fn json(&self) -> serde_json::Value {
+        let mut json = self.json.clone();
         json["measured_peak_bytes"] = self.instance.measured_peak_bytes().into();
-        json["liveness_peak_bytes"] = self.liveness_peak.into();
-        json["evaluated_steps"] = self.evaluated().into();
-        Ok(json)
-    }
-
-    /// Steps that the reference evaluator runs, whose tensors lie outside the arena.
-    fn evaluated(&self) -> usize {
-        let evaluated = |step: &&ckpt_runtime::Step| matches!(step.work, ckpt_runtime::Work::Evaluate(_));
-        self.instance.program().steps().filter(evaluated).count()
+        json
     }
 
     /// Time of each step.

@@ -154,7 +154,7 @@ fn run_compiled(
         report::write_json(path, &cpu.profile())?;
     }
     let results = cpu.results()?;
-    Ok(Run { arguments, results, seconds, report: cpu.json()? })
+    Ok(Run { arguments, results, seconds, report: cpu.json() })
 }
 
 /// `@main` if there is one, else every public function without arguments, else

@@ -18,6 +18,10 @@ impl<T> Matrix<T> {
     }
 }
 
+/// Sums of so few terms are not worth packing operands for: depthwise
+/// convolutions and outer products.
+const FEW_TERMS: usize = 8;
+
 /// Rows, columns and length of the sums.
 #[derive(Clone, Copy)]
 pub(crate) struct Size {
@@ -40,6 +44,11 @@ pub(crate) unsafe fn multiply<T: gemm_number::Number>(
     rhs: Matrix<T>,
     parallel: bool,
 ) {
+    if size.k <= FEW_TERMS {
+        // SAFETY: the caller's promise.
+        unsafe { multiply_few(size, out, accumulate, lhs, rhs) }
+        return;
+    }
     let parallelism = if parallel { Parallelism::Rayon(0) } else { Parallelism::None };
     // SAFETY: the caller's promise.
     unsafe {
@@ -67,9 +76,36 @@ pub(crate) unsafe fn multiply<T: gemm_number::Number>(
     }
 }
 
+/// The same by plain loops, term after term, product and sum each rounded.
+unsafe fn multiply_few<T: gemm_number::Number>(
+    size: Size,
+    out: Matrix<T>,
+    accumulate: bool,
+    lhs: Matrix<T>,
+    rhs: Matrix<T>,
+) {
+    for row in 0..size.m as isize {
+        for column in 0..size.n as isize {
+            // SAFETY, for all three: elements of the matrices.
+            let target = unsafe { &mut *out.start.offset(row * out.row + column * out.column) };
+            let mut sum = if accumulate { *target } else { T::default() };
+            for term in 0..size.k as isize {
+                let a = unsafe { *lhs.start.offset(row * lhs.row + term * lhs.column) };
+                let b = unsafe { *rhs.start.offset(term * rhs.row + column * rhs.column) };
+                sum = sum + a * b;
+            }
+            *target = sum;
+        }
+    }
+}
+
 pub(crate) mod gemm_number {
+    use std::ops::{Add, Mul};
+
     /// What the library multiplies.
-    pub(crate) trait Number: Copy + Send + Sync + 'static {
+    pub(crate) trait Number:
+        Copy + Default + Send + Sync + Add<Output = Self> + Mul<Output = Self> + 'static
+    {
         const ONE: Self;
     }
 

@@ -75,7 +75,7 @@ pub(crate) fn products(step: &MatMulStep) -> u64 {
     sizes.chain(step.sums.iter().map(|s| s.size)).fold(1, u64::saturating_mul)
 }
 
-unsafe fn wide<T: Number + Default>(step: &MatMulStep, operands: Operands) {
+unsafe fn wide<T: Number>(step: &MatMulStep, operands: Operands) {
     let iterations = iterations(&step.loops);
     let parallel = products(step) >= MIN_PARALLEL_PRODUCTS;
     let spread = parallel && iterations.len() >= MIN_PARALLEL_LOOPS;
@@ -93,13 +93,7 @@ unsafe fn wide<T: Number + Default>(step: &MatMulStep, operands: Operands) {
 }
 
 /// One product over all summed dimensions, outer ones one after the other.
-unsafe fn sum<T: Number + Default>(
-    step: &MatMulStep,
-    lhs: Shared<T>,
-    rhs: Shared<T>,
-    out: Shared<T>,
-    parallel: bool,
-) {
+unsafe fn sum<T: Number>(step: &MatMulStep, lhs: Shared<T>, rhs: Shared<T>, out: Shared<T>, parallel: bool) {
     let Some((inner, outer)) = step.sums.split_last() else { return };
     let out = Matrix { start: out.0, row: step.m.out as isize, column: step.n.out as isize };
     let outer: Vec<OuterLoop> =

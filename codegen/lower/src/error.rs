@@ -9,6 +9,13 @@ pub enum LowerError {
     /// The function has no body.
     #[error("the function has no body")]
     NoBody,
+    /// An operation that only a run by one evaluator from start to end can do:
+    /// it has state, talks to others, or makes tuples.
+    #[error("{op} runs in the reference evaluator only")]
+    NeedsEvaluator {
+        /// The operation.
+        op: OpId,
+    },
     /// A value that has no place in memory: its type is no tensor of static sizes.
     #[error("{value} is no tensor of known sizes")]
     NoTensor {

@@ -26,9 +26,11 @@ mod text;
 mod update;
 mod values;
 mod view;
+mod whole;
 
 pub use blocks::lower_blocks;
 pub use error::LowerError;
+pub use whole::needs_evaluator;
 
 use ckpt_ir::schedule::KernelPartition;
 use ckpt_ir::{Bytes, Module, OpId, ValueId};
@@ -44,7 +46,7 @@ pub struct Source {
     /// Values from outside that they read, each in a buffer.
     pub inputs: Vec<ValueId>,
     /// Values that they make and others read, each in a buffer. Buffers are
-    /// aligned to their element, and to 64 bytes if their size is a multiple of that.
+    /// aligned to their element and no more.
     pub outputs: Vec<ValueId>,
 }
 

@@ -14,16 +14,30 @@ use ckpt_runtime::{Buffer, BufferId, Program, Work};
 /// Offsets of buffers whose size is a multiple of this are too: a cache line.
 const LINE: u64 = 64;
 
+/// The widest alignment that an element needs; what is left of [`LINE`] where
+/// cache lines cost bytes, as in programs of a few kilobytes.
+const WORD: u64 = 8;
+
 /// Places the buffers of a program.
 pub(crate) fn place(draft: Unplaced, effort: Effort) -> Result<Lowered, LowerError> {
     let Unplaced { mut program, sizes } = draft;
-    let requests = requests(&program, &sizes);
-    let layout = ckpt_arena::plan(&requests, effort);
+    let mut requests = requests(&program, &sizes);
+    let mut layout = ckpt_arena::plan(&requests, effort);
     ckpt_arena::check(&requests, &layout)?;
+    let liveness_peak: Bytes = ckpt_arena::peak(&requests);
+    if layout.arena > liveness_peak {
+        for id in requests.ids() {
+            requests[id].align = requests[id].align.min(WORD);
+        }
+        let denser = ckpt_arena::plan(&requests, effort);
+        ckpt_arena::check(&requests, &denser)?;
+        if denser.arena < layout.arena {
+            layout = denser;
+        }
+    }
     let place = |(offset, bytes): (&u64, &u64)| Buffer { offset: *offset, bytes: *bytes };
     program.buffers = layout.offsets.values().zip(&sizes).map(place).collect();
     program.arena_bytes = layout.arena.0;
-    let liveness_peak: Bytes = ckpt_arena::peak(&requests);
     Ok(Lowered { program, liveness_peak })
 }
 

@@ -7,7 +7,7 @@ use crate::{progress, report};
 use ckpt_arena::Effort;
 use ckpt_interp::{EvalError, Fault, Tensor, Value};
 use ckpt_ir::{Attr, Diagnostic, DiagnosticKind, Module, OpId};
-use ckpt_lower::{LowerError, Lowered, lower};
+use ckpt_lower::{LowerError, Lowered, lower, needs_evaluator};
 use ckpt_passes::pipeline::{self, Optimized, entry_function};
 use ckpt_passes::report::Report;
 use ckpt_runtime::{Instance, Output, ProgramError, RunError};
@@ -53,6 +53,9 @@ pub(crate) fn compile(
     module: &Module,
     options: &pipeline::Options,
 ) -> Result<Compiled, Failure> {
+    if let Some(op) = needs_evaluator(module, module.top()) {
+        return Err(refuse_lowering(program, module, &LowerError::NeedsEvaluator { op }));
+    }
     let start = Instant::now();
     let optimized = optimise(program, module, options)?;
     let mut seconds = BTreeMap::from([("plan", start.elapsed().as_secs_f64())]);
@@ -167,7 +170,7 @@ impl Cpu {
 /// A refusal of the lowering, at the place of its operation.
 fn refuse_lowering(program: &Program, module: &Module, error: &LowerError) -> Failure {
     match error {
-        LowerError::NoTensor { op, .. } => {
+        LowerError::NoTensor { op, .. } | LowerError::NeedsEvaluator { op } => {
             let offset = module.op(*op).offset as usize;
             program.refusal(&[Diagnostic::unsupported(offset, error.to_string())])
         }

@@ -1,6 +1,8 @@
 //! `ckpt-opt`: the command line of the rematerialisation compiler.
 #![allow(clippy::print_stderr, clippy::print_stdout)]
 
+mod build;
+mod cpu;
 mod expectations;
 mod explain;
 mod failure;
@@ -40,6 +42,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Compile a program ahead of time, for the runtime.
+    Build(build::BuildArgs),
     /// Say where the memory goes and why each value is kept or recomputed.
     Explain(explain::ExplainArgs),
     /// Plan a ckpt-graph/1 file and write a ckpt-plan/1 file.
@@ -54,6 +58,7 @@ fn main() -> ExitCode {
         Err(failure) => return report_failure(&failure),
     };
     let work = || match &cli.command {
+        Some(Command::Build(args)) => build::run(args),
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Plan(args)) => plan::run(args),
         Some(Command::Run(args)) => run::run(args),

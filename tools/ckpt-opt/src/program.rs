@@ -68,7 +68,7 @@ impl Program {
         let kind = match error {
             PassError::TooManyOps { .. } => DiagnosticKind::Limit,
             PassError::Unmet(unmet) => {
-                return Failure::Unmet(text::unmet(unmet, &|value| self.place(module, value)));
+                return Failure::Unmet(text::unmet(unmet, &|_| String::new()));
             }
             PassError::Invalid(violation) => return self.refusal(std::slice::from_ref(violation)),
             PassError::Problem(_) | PassError::Replay(_) | PassError::Refused(_) => {

@@ -184,7 +184,7 @@ op_table! {
 
     // Shapes and movement.
     Reshape "stablehlo.reshape" Pure View [];
-    DynamicReshape "stablehlo.dynamic_reshape" Pure View [];
+    DynamicReshape "stablehlo.dynamic_reshape" Pure Movement [];
     BroadcastInDim "stablehlo.broadcast_in_dim" Pure Movement ["broadcast_dimensions"];
     Broadcast "stablehlo.broadcast" Pure Movement ["broadcast_sizes"];
     DynamicBroadcastInDim "stablehlo.dynamic_broadcast_in_dim" Pure Movement

@@ -111,17 +111,24 @@ impl Reader<'_> {
             self.module.types.intern(Type::Scalar(element))
         };
         let element = match self.module.types.get(ty) {
-            Type::Scalar(element) => *element,
+            Type::Scalar(element) if !element.is_complex() => *element,
             _ => {
                 return Err(Diagnostic::invalid(start, "a number has an integer or floating-point type"));
             }
         };
+        if element == ElementType::Bool {
+            let bits = literal::integer_bits(text, element).map_err(|why| Diagnostic::invalid(start, why))?;
+            return Ok(Attr::Bool(bits != 0));
+        }
         if element.is_float() {
             let bits = literal::float_bits(text, element).map_err(|why| Diagnostic::invalid(start, why))?;
             return Ok(Attr::Float { bits, ty });
         }
-        let value = literal::integer(text)
-            .ok_or_else(|| Diagnostic::invalid(start, "the integer does not fit 64 bits"))?;
+        let bits = literal::integer_bits(text, element).map_err(|why| Diagnostic::invalid(start, why))?;
+        let value = match element {
+            ElementType::Uint(_) => i128::from(bits),
+            _ => i128::from(bits as i64),
+        };
         Ok(Attr::Int { value, ty })
     }
 

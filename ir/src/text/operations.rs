@@ -110,12 +110,16 @@ impl<'t> Reader<'t> {
                 self.module.op_mut(top).offset = offset_of(start);
                 continue;
             }
-            if explicit {
-                return Err(Diagnostic::invalid(start, "an operation stands behind the end of the module"));
+            if std::mem::take(&mut explicit) {
+                // Several operations stand at the top: the module read so far is one of them.
+                self.module.wrap_top();
             }
             self.cursor = before;
             let body = self.module.body();
             self.operation_or_skip(body)?;
+        }
+        if !explicit {
+            self.module.unwrap_top();
         }
         Ok(())
     }
@@ -242,9 +246,24 @@ impl<'t> Reader<'t> {
         self.module.op_mut(op).offset = offset_of(offset);
         let loc = self.optional_location()?;
         self.module.op_mut(op).loc = loc;
+        self.unique_attributes(op, name_at)?;
         self.bind_results(op, &groups, offset)?;
         self.module.append(block, op);
         Ok(())
+    }
+
+    /// An attribute may stand in one place only: a clause, the properties or the dictionary.
+    fn unique_attributes(&self, op: OpId, at: usize) -> Read<()> {
+        let data = self.module.op(op);
+        let twice =
+            |attributes: &[NamedAttr]| attributes.windows(2).find(|w| w[0].0 == w[1].0).map(|w| w[0].0);
+        match twice(&data.properties).or_else(|| twice(&data.attributes)) {
+            None => Ok(()),
+            Some(name) => {
+                let name = self.module.names.get(name);
+                Err(Diagnostic::invalid(at, format!("attribute '{name}' occurs twice")))
+            }
+        }
     }
 
     /// `%a, %b:2 =`.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Per crate of the project: which others it may depend on, in tests too.
-const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
     ("ckpt-entity", &[]),
     ("ckpt-ir", &["ckpt-entity"]),
     ("ckpt-planner", &["ckpt-entity"]),
@@ -17,13 +17,14 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
     ("ckpt-passes", &["ckpt-check", "ckpt-entity", "ckpt-ir", "ckpt-planner"]),
     ("ckpt-bench", &["ckpt-planner"]),
     ("ckpt-opt", &["ckpt-check", "ckpt-interp", "ckpt-ir", "ckpt-passes", "ckpt-planner"]),
+    ("ckpt-fuzz", &["ckpt-interp", "ckpt-ir", "ckpt-passes"]),
     ("xtask", &[]),
 ];
 
 /// Libraries that only some crates may use.
 const ONLY_IN: [(&str, &[&str]); 4] = [
     ("egg", &["ckpt-passes"]),
-    ("clap", &["ckpt-opt", "xtask"]),
+    ("clap", &["ckpt-fuzz", "ckpt-opt", "xtask"]),
     ("inkwell", &["ckpt-codegen"]),
     ("melior", &["ckpt-mlir", "ckpt-codegen"]),
 ];

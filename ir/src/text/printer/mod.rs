@@ -3,6 +3,7 @@
 mod attributes;
 mod names;
 mod operations;
+mod sayable;
 mod special;
 
 use crate::{AttrId, LocId, Module, TypeId};

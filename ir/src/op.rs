@@ -325,6 +325,9 @@ op_table! {
     ChloBroadcastSubtract "chlo.broadcast_subtract" Pure Elementwise(1) ["broadcast_dimensions"];
     ChloBroadcastXor "chlo.broadcast_xor" Pure Elementwise(1) ["broadcast_dimensions"];
 
+    // Shardy: where the parts of a value lie, not what it is.
+    SdyShardingConstraint "sdy.sharding_constraint" Pure Elementwise(0) ["sharding"];
+
     // StableHLO's own test dialects.
     CheckExpectEq "check.expect_eq" SideEffect Unknown [];
     CheckExpectEqConst "check.expect_eq_const" SideEffect Unknown ["value"];

@@ -34,6 +34,9 @@ pub enum PassError {
     /// A plan that its own replay refuses: a defect of the planner.
     #[error("internal error: the plan is not legal: {0}")]
     Replay(ckpt_planner::ReplayError),
+    /// The peak in the memory model `ops` cannot be computed.
+    #[error("the peak without fusion cannot be computed: {0}")]
+    UnfusedPeak(ckpt_check::PeakError),
     /// The checker refused the result: a defect of the passes.
     #[error("internal error: the checker refuses the result: {0}")]
     Refused(Box<ckpt_check::Refusal>),

@@ -44,7 +44,7 @@ fn loss_boundary(module: &Module, function: OpId, block: &BlockProblem) -> Optio
         }
         let id = problem.order()[position];
         // A fusible kernel waits for its reader, so its place says nothing.
-        if !is_fusible(module, block.kernels[id.index()].root) {
+        if block.root(id).is_some_and(|root| !is_fusible(module, root)) {
             last = last.max(Some(position));
         }
         stack.extend(problem.derivation(id).inputs.iter().filter_map(|v| maker[v.index()]));

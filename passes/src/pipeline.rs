@@ -10,8 +10,8 @@ use crate::remat::keep;
 use crate::remat::kernel::Context;
 use crate::remat::nested::NestedCosts;
 use crate::remat::partition::partition;
-use crate::remat::problem::{BlockProblem, build};
-use crate::report::{Held, Report, crossings, peak_moment};
+use crate::remat::problem::{BlockProblem, build, donated_arguments};
+use crate::report::{Held, Report, UnfusedPeaks, crossings, peak_moment};
 use crate::{PassError, Policy};
 use ckpt_ir::schedule::KernelPartition;
 use ckpt_ir::{BlockId, Bytes, Micros, Module, OpId};
@@ -131,11 +131,12 @@ pub fn optimize(mut module: Module, options: &Options) -> Result<Outcome, PassEr
         Planned::Met(met) => met,
         Planned::Unmet(unmet) => return Ok(Outcome::Unmet(unmet)),
     };
-    let report = report(&module, options, &block, &met, &baseline);
     let mut output = module.clone();
     let applied = apply(&mut output, body, &block, &met.plan, options.barriers);
     let partition = partition(&output, body, &applied.kernels, &options.device);
     let justifications = justify(&output, &replacements, &applied);
+    let unfused = unfused_peaks(&normalised, &output, function)?;
+    let report = report(&module, options, &block, &met, &baseline, unfused);
     let claims = ckpt_check::Claims {
         peak_bytes: Some(report.peak),
         partition: Some(&partition),
@@ -185,21 +186,23 @@ fn justify(
     claims
 }
 
-/// The program without rules and without rematerialisation, arguments excluded.
+/// The program without rules and without rematerialisation.
 struct Baseline {
+    /// Everything held, arguments included.
     peak: Bytes,
     time: Micros,
     kernels: usize,
 }
 
 fn baseline(module: &Module, function: OpId, body: BlockId, device: &Device) -> Result<Baseline, PassError> {
-    let problem = state(module, function, body, device)?.problem;
-    let replayed =
-        planner::replay(&problem, &planner::Plan::without_remat(&problem)).map_err(PassError::Replay)?;
+    let block = state(module, function, body, device)?;
+    let problem = &block.problem;
+    let plan = planner::Plan::without_remat(problem);
+    let replayed = planner::replay(problem, &plan).map_err(PassError::Replay)?;
     Ok(Baseline {
-        peak: Bytes(replayed.peak.0),
+        peak: Bytes(replayed.peak.0) + block.resident_bytes(),
         time: Micros(problem.base_time().0),
-        kernels: problem.order().len(),
+        kernels: problem.order().iter().filter(|id| block.kernel(**id).is_some()).count(),
     })
 }
 
@@ -208,7 +211,8 @@ fn state(module: &Module, function: OpId, body: BlockId, device: &Device) -> Res
     let roles = classify(module, body);
     let nested = NestedCosts::below(module, function, device);
     let ctx = Context { module, roles: &roles, device, nested: &nested };
-    build(&ctx, body, module.string_attr(function, "sym_name").unwrap_or("main"))
+    let name = module.string_attr(function, "sym_name").unwrap_or("main");
+    build(&ctx, body, &donated_arguments(module, function), name)
 }
 
 /// A plan with what the report needs to know of its making.
@@ -236,20 +240,17 @@ fn plan(
 ) -> Result<Planned, PassError> {
     let problem = &block.problem;
     let boundary = forward_kernels(module, function, block, peak_position(problem)?);
-    let arguments = Bytes(problem.resident_bytes().0);
-    let activations = |limit: Bytes| planner::Goal::Budget(planner::Bytes(limit.0));
-    let base_peak = baseline.peak;
+    let (arguments, resident) = (block.argument_bytes, block.resident_bytes());
+    let within =
+        |total: Bytes| (planner::Goal::Budget(planner::Bytes(total.saturating_sub(resident).0)), Some(total));
     let (goal, budget) = match policy {
         Policy::None => (planner::Goal::KeepAll, None),
         Policy::Min => (planner::Goal::SmallestPeak, None),
         Policy::Activations(size) => {
-            let limit = size.resolve(base_peak);
-            (activations(limit), Some(Bytes(limit.0.saturating_add(arguments.0))))
+            let limit = size.resolve(baseline.peak.saturating_sub(arguments));
+            within(Bytes(limit.0.saturating_add(arguments.0)))
         }
-        Policy::Budget(size) => {
-            let total = size.resolve(base_peak + arguments);
-            (activations(total.saturating_sub(arguments)), Some(total))
-        }
+        Policy::Budget(size) => within(size.resolve(baseline.peak)),
         Policy::Sqrt | Policy::Full => {
             let plan = if policy == Policy::Sqrt {
                 keep::sqrt(block, boundary)
@@ -265,8 +266,8 @@ fn plan(
         }
         planner::Outcome::Unmet(unmet) => Ok(Planned::Unmet(Box::new(Unmet {
             budget: budget.unwrap_or_default(),
-            smallest: Bytes(unmet.smallest.0) + arguments,
-            bound: Bytes(unmet.bound.bytes.0) + arguments,
+            smallest: Bytes(unmet.smallest.0) + resident,
+            bound: Bytes(unmet.bound.bytes.0) + resident,
             infeasible: unmet.infeasible,
             argument_bytes: arguments,
             blocking: peak_moment(module, block, &unmet.tightest, boundary).held,
@@ -286,7 +287,8 @@ fn met(
     let replayed = planner::replay(problem, &plan).map_err(PassError::Replay)?;
     let base = problem.base_time();
     let (lower_bound, optimal) = proven.unwrap_or_else(|| (base, replayed.time <= base));
-    let lower_bound = Micros(lower_bound.0);
+    // The proof allows for rounding; what is proven optimal is its own bound.
+    let lower_bound = if optimal { Micros(replayed.time.0) } else { Micros(lower_bound.0) };
     Ok(Planned::Met(Met { plan, budget, replayed, boundary, lower_bound, optimal }))
 }
 
@@ -304,16 +306,17 @@ fn report(
     block: &BlockProblem,
     met: &Met,
     baseline: &Baseline,
+    unfused: UnfusedPeaks,
 ) -> Report {
-    let arguments = Bytes(block.problem.resident_bytes().0);
     let time = Micros(met.replayed.time.0);
     Report {
         memory_model: "kernels",
         device: options.device.name.clone(),
         budget: met.budget,
-        argument_bytes: arguments,
-        baseline_peak: baseline.peak + arguments,
-        peak: Bytes(met.replayed.peak.0) + arguments,
+        argument_bytes: block.argument_bytes,
+        baseline_peak: baseline.peak,
+        peak: Bytes(met.replayed.peak.0) + block.resident_bytes(),
+        unfused,
         base_time: baseline.time,
         time,
         lower_bound: met.lower_bound,
@@ -323,6 +326,12 @@ fn report(
         peak_moment: peak_moment(module, block, &met.plan, met.boundary),
         crossing: crossings(module, block, &met.plan, met.boundary),
     }
+}
+
+fn unfused_peaks(normalised: &Module, output: &Module, function: OpId) -> Result<UnfusedPeaks, PassError> {
+    let peak =
+        |module: &Module| ckpt_check::check_peak_per_op(module, function).map_err(PassError::UnfusedPeak);
+    Ok(UnfusedPeaks { baseline: peak(normalised)?, planned: peak(output)? })
 }
 
 /// A digest of a plan's steps, the same on every machine.

@@ -556,6 +556,9 @@ impl<'t> Reader<'t> {
     /// After the name of an operation in pretty form.
     fn pretty_operation(&mut self, name: &'t str, at: usize) -> Read<OpId> {
         let kind = Self::kind_of_pretty(name);
+        if name.starts_with("sdy.") {
+            return self.sdy_op(name, at);
+        }
         if kind == OpKind::Unknown {
             let message = format!("operation '{name}' is not known in pretty form; write it in generic form");
             return Err(Diagnostic::unsupported(at, message));

@@ -9,7 +9,8 @@
 //! The peak is the largest sum. In particular:
 //!
 //! - **Arguments** of the function are held throughout; a donated one
-//!   (`tf.aliasing_output`, `jax.buffer_donor`) until its last use.
+//!   (`tf.aliasing_output`, `jax.buffer_donor`) until its last use. Before the
+//!   first kernel all of them are there.
 //! - **Results** are held from their making to the end.
 //! - **Views** and inlined operations have no bytes; they hold their operands
 //!   until they are read for the last time. Result `i` of an optimisation

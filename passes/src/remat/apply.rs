@@ -19,7 +19,7 @@ use crate::clone::{ValueMap, clone_op_as_in};
 use crate::remat::problem::BlockProblem;
 use ckpt_entity::EntitySet;
 use ckpt_ir::{BlockId, LocId, Module, OpId, OpKind, OpSpec, Type, TypeId, ValueId};
-use ckpt_planner::{Plan, Step};
+use ckpt_planner::{DerivationId, Plan, Step};
 use std::collections::HashMap;
 
 /// Kernels over which a virtual operation may be shared instead of repeated.
@@ -58,10 +58,10 @@ pub fn apply(
 ) -> Applied {
     let terminator = module.terminator(block);
     let source = module.clone();
-    let mut emitter = Emitter::new(&source, module, problem, barriers);
+    let mut emitter = Emitter::new(&source, module, problem, barriers, recomputes(problem, plan));
     for step in &plan.steps {
         match *step {
-            Step::Compute(id) => emitter.kernel(id.index()),
+            Step::Compute(id) => emitter.derivation(id),
             Step::Free(value) => emitter.forget(problem.values[value.index()]),
         }
     }
@@ -71,6 +71,22 @@ pub fn apply(
     let (ops, applied) = (emitter.ops, emitter.applied);
     module.set_block_ops(block, ops);
     applied
+}
+
+/// Whether a plan runs some root operation twice. Linear.
+fn recomputes(problem: &BlockProblem, plan: &Plan) -> bool {
+    let mut seen = EntitySet::new();
+    plan.steps.iter().any(
+        |step| matches!(step, Step::Compute(id) if problem.root(*id).is_some_and(|root| !seen.insert(root))),
+    )
+}
+
+/// Whether a downstream compiler expands an operation into tensors that depend
+/// on none of its large operands and could be computed long before: XLA's CPU
+/// compiler gives `select_and_scatter` a filled tensor for its initial value,
+/// which without a barrier lives from the start of the program (1 GB in a U-Net).
+fn is_expanded_downstream(kind: OpKind) -> bool {
+    kind == OpKind::SelectAndScatter
 }
 
 /// The instance of an operation's results that kernels read now.
@@ -96,6 +112,8 @@ struct Emitter<'a> {
     module: &'a mut Module,
     problem: &'a BlockProblem,
     barriers: Barriers,
+    /// Whether the plan computes anything twice.
+    rematerialises: bool,
     ops: Vec<OpId>,
     applied: Applied,
     /// Current instance of each live buffer.
@@ -121,12 +139,14 @@ impl<'a> Emitter<'a> {
         module: &'a mut Module,
         problem: &'a BlockProblem,
         barriers: Barriers,
+        rematerialises: bool,
     ) -> Self {
         Self {
             source,
             module,
             problem,
             barriers,
+            rematerialises,
             ops: Vec::new(),
             applied: Applied::default(),
             buffers: HashMap::new(),
@@ -166,16 +186,18 @@ impl<'a> Emitter<'a> {
         }
     }
 
-    /// Emits one kernel: its virtual operations, then its root.
-    fn kernel(&mut self, derivation: usize) {
+    /// Emits one kernel: its virtual operations, then its root. What the caller
+    /// makes is there already.
+    fn derivation(&mut self, id: DerivationId) {
         let problem = self.problem;
-        let kernel = &problem.kernels[derivation];
+        let Some(kernel) = problem.kernel(id) else { return };
         let mut map = ValueMap::default();
         for &value in &kernel.cone.inputs {
             map.insert(value, self.buffer(value));
         }
         let repeats_root = self.emitted.contains(kernel.root);
-        if repeats_root || self.repeats_virtuals(&kernel.cone.inlined, &map) {
+        let expanded = self.rematerialises && is_expanded_downstream(self.source.op(kernel.root).kind);
+        if repeats_root || expanded || self.repeats_virtuals(&kernel.cone.inlined, &map) {
             self.guard_inputs(&kernel.cone.inputs, &mut map);
         }
         for &op in &kernel.cone.inlined {

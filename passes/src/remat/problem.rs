@@ -15,10 +15,34 @@ use std::collections::HashMap;
 pub struct BlockProblem {
     /// What the planner sees.
     pub problem: planner::Problem,
-    /// The kernel of each derivation, by derivation index.
-    pub kernels: Vec<Kernel>,
+    /// The kernel of each derivation, by derivation index. If arguments are
+    /// donated, one derivation more, the last by index and the first in order,
+    /// stands for the caller, who makes them.
+    kernels: Vec<Kernel>,
     /// The block's value of each planner value, by value index.
     pub values: Vec<ValueId>,
+    /// Bytes of all arguments, donated or not.
+    pub argument_bytes: Bytes,
+}
+
+impl BlockProblem {
+    /// The kernel that a derivation runs; none for the caller's.
+    #[must_use]
+    pub fn kernel(&self, id: planner::DerivationId) -> Option<&Kernel> {
+        self.kernels.get(id.index())
+    }
+
+    /// The operation whose results a derivation makes; none for the caller's.
+    #[must_use]
+    pub fn root(&self, id: planner::DerivationId) -> Option<OpId> {
+        self.kernel(id).map(|kernel| kernel.root)
+    }
+
+    /// What the planner does not count of a peak: arguments that are held throughout.
+    #[must_use]
+    pub fn resident_bytes(&self) -> Bytes {
+        Bytes(self.problem.resident_bytes().0)
+    }
 }
 
 /// How much more than its own bytes the inputs of a buffer may be so that
@@ -29,11 +53,17 @@ const NARROW_DENOMINATOR: u64 = 4;
 
 /// States `block` as a problem: every root a value, every kernel a derivation,
 /// and for each kernel that reads cheap elementwise buffers a second derivation
-/// that computes them inside itself.
+/// that computes them inside itself. `donated` says by argument whether its
+/// buffer is free after its last use.
 ///
 /// # Errors
 /// Sizes that are dynamic, unknown or too large.
-pub fn build(ctx: &Context<'_>, block: BlockId, name: &str) -> Result<BlockProblem, PassError> {
+pub fn build(
+    ctx: &Context<'_>,
+    block: BlockId,
+    donated: &[bool],
+    name: &str,
+) -> Result<BlockProblem, PassError> {
     let mut builder = Builder {
         ctx,
         ids: HashMap::new(),
@@ -43,8 +73,10 @@ pub fn build(ctx: &Context<'_>, block: BlockId, name: &str) -> Result<BlockProbl
         kernels: Vec::new(),
         narrow: EntitySet::new(),
     };
+    let mut argument_bytes = Bytes(0);
     for &argument in &ctx.module.block(block).arguments {
-        builder.value(argument)?;
+        let id = builder.value(argument)?;
+        argument_bytes += Bytes(builder.planner_values[id.index()].bytes.0);
     }
     let mut order = Vec::new();
     for kernel in kernel_order(ctx, block) {
@@ -53,10 +85,11 @@ pub fn build(ctx: &Context<'_>, block: BlockId, name: &str) -> Result<BlockProbl
     builder.find_narrow_buffers();
     builder.add_expanded_kernels()?;
     let outputs = result_roots(ctx, block).into_iter().map(|v| builder.value(v)).collect::<Result<_, _>>()?;
+    order.splice(..0, builder.caller(block, donated));
     let problem =
         planner::Problem::new(name.to_owned(), builder.planner_values, builder.derivations, order, outputs)
             .map_err(PassError::Problem)?;
-    Ok(BlockProblem { problem, kernels: builder.kernels, values: builder.values })
+    Ok(BlockProblem { problem, kernels: builder.kernels, values: builder.values, argument_bytes })
 }
 
 struct Builder<'a> {
@@ -87,6 +120,28 @@ impl Builder<'_> {
         let name = self.ctx.module.value_name(value).unwrap_or_default().to_owned();
         self.planner_values.push(planner::Value { name, bytes: planner::Bytes(bytes.0), resident });
         Ok(id)
+    }
+
+    /// The derivation by which the caller makes the donated arguments, before
+    /// all kernels and once.
+    fn caller(&mut self, block: BlockId, donated: &[bool]) -> Option<planner::DerivationId> {
+        let arguments = self.ctx.module.block(block).arguments.iter().zip(donated);
+        let given = arguments.filter(|(_, donated)| **donated).map(|(argument, _)| self.ids[argument]);
+        let given: Vec<planner::ValueId> = given.collect();
+        given.iter().for_each(|id| self.planner_values[id.index()].resident = false);
+        let id = planner::DerivationId::new(self.derivations.len());
+        self.derivations.extend((!given.is_empty()).then(|| planner::Derivation {
+            name: "arguments".to_owned(),
+            kind: "func.func".to_owned(),
+            outputs: given.clone(),
+            inputs: Vec::new(),
+            time: planner::Micros(0.0),
+            workspace: planner::Bytes(0),
+            recomputable: false,
+            ordered: true,
+            alias: None,
+        }));
+        (!given.is_empty()).then_some(id)
     }
 
     /// Whether a value shares the buffer of a loop's initial value; normalisation

@@ -24,6 +24,9 @@ pub struct Report {
     pub baseline_peak: Bytes,
     /// Peak of the plan.
     pub peak: Bytes,
+    /// Both peaks in the memory model `ops`, where every operation's result is
+    /// a buffer: what an engine that fuses nothing may need.
+    pub unfused: UnfusedPeaks,
     /// Time without rematerialisation.
     pub base_time: Micros,
     /// Time of the plan.
@@ -42,6 +45,15 @@ pub struct Report {
     pub crossing: Vec<Crossing>,
 }
 
+/// Peaks in the memory model `ops`, arguments included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnfusedPeaks {
+    /// Of the normalised program.
+    pub baseline: Bytes,
+    /// Of the rewritten program.
+    pub planned: Bytes,
+}
+
 /// The step at which the plan holds the most.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PeakMoment {
@@ -51,7 +63,9 @@ pub struct PeakMoment {
     pub operation: String,
     /// Its pass.
     pub phase: Phase,
-    /// What is held, largest first.
+    /// Bytes of the arguments that are held.
+    pub argument_bytes: Bytes,
+    /// What else is held, and donated arguments; largest first.
     pub held: Vec<Held>,
 }
 
@@ -205,6 +219,7 @@ pub(crate) fn peak_moment(module: &Module, block: &BlockProblem, plan: &Plan, bo
             kernel: String::new(),
             operation: String::new(),
             phase: Phase::Forward,
+            argument_bytes: block.argument_bytes,
             held: Vec::new(),
         };
     };
@@ -232,6 +247,8 @@ pub(crate) fn peak_moment(module: &Module, block: &BlockProblem, plan: &Plan, bo
         let maker = problem.derivations_of(id).first();
         let kind = if *made_before > 0 {
             HeldKind::Recomputed
+        } else if maker.is_some_and(|d| block.root(*d).is_none()) {
+            HeldKind::Argument
         } else if problem.outputs().contains(&id) {
             HeldKind::Result
         } else if now == Phase::Backward && maker.is_some_and(|d| phase_of[d.index()] == Phase::Forward) {
@@ -249,11 +266,14 @@ pub(crate) fn peak_moment(module: &Module, block: &BlockProblem, plan: &Plan, bo
         });
     }
     held.sort_by(|a, b| b.bytes.cmp(&a.bytes).then(a.value.cmp(&b.value)));
-    let root = current.map(|id| block.kernels[id.index()].root);
+    let root = current.and_then(|id| block.root(id));
+    let donated = held.iter().filter(|h| h.kind == HeldKind::Argument).map(|h| h.bytes);
+    let argument_bytes = block.resident_bytes() + donated.sum();
     PeakMoment {
         kernel: root.map(|op| module.value_name_or_op(op)).unwrap_or_default(),
         operation: root.map(|op| module.op_name(op).to_owned()).unwrap_or_default(),
         phase: now,
+        argument_bytes,
         held,
     }
 }
@@ -301,7 +321,7 @@ pub(crate) fn crossings(
     let value = |index: usize| {
         let id = ckpt_planner::ValueId::new(index);
         let maker = problem.derivations_of(id)[0];
-        let op = block.kernels[maker.index()].root;
+        let op = block.root(maker)?;
         let derivation = problem.derivation(maker);
         let fate = if !derivation.recomputable {
             Fate::Pinned(PinReason::of(module, op))
@@ -312,16 +332,16 @@ pub(crate) fn crossings(
         } else {
             Fate::NotNeeded
         };
-        Crossing {
+        Some(Crossing {
             name: problem.value(id).name.clone(),
             operation: module.op_name(op).to_owned(),
             value: block.values[index],
             bytes: Bytes(problem.value(id).bytes.0),
             fate,
             recompute_time: Micros(derivation.time.0),
-        }
+        })
     };
-    let mut crossing: Vec<Crossing> = (0..crosses.len()).filter(|i| crosses[*i]).map(value).collect();
+    let mut crossing: Vec<Crossing> = (0..crosses.len()).filter(|i| crosses[*i]).filter_map(value).collect();
     crossing.sort_by(|a, b| b.bytes.cmp(&a.bytes).then(a.value.cmp(&b.value)));
     crossing
 }

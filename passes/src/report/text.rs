@@ -61,18 +61,24 @@ pub fn explain(report: &Report, place: &dyn Fn(ckpt_ir::ValueId) -> String) -> S
         human(report.argument_bytes),
         report.plan_hash
     );
-    peak(&mut out, &report.peak_moment, report.argument_bytes, place);
+    let _ = writeln!(
+        out,
+        "in the memory model ops, where nothing is fused: peak {} (without remat {})",
+        human(report.unfused.planned),
+        human(report.unfused.baseline)
+    );
+    peak(&mut out, &report.peak_moment, place);
     fates(&mut out, &report.crossing, place);
     out
 }
 
-fn peak(out: &mut String, moment: &PeakMoment, arguments: Bytes, place: &dyn Fn(ckpt_ir::ValueId) -> String) {
+fn peak(out: &mut String, moment: &PeakMoment, place: &dyn Fn(ckpt_ir::ValueId) -> String) {
     let phase = match moment.phase {
         Phase::Forward => "forward",
         Phase::Backward => "backward",
     };
     let _ = writeln!(out, "\npeak at {} ({}), {phase} pass, holding", moment.kernel, moment.operation);
-    let _ = writeln!(out, "  {:>12}  {}", human(arguments), HeldKind::Argument);
+    let _ = writeln!(out, "  {:>12}  {}", human(moment.argument_bytes), HeldKind::Argument);
     for kind in [HeldKind::Saved, HeldKind::Recomputed, HeldKind::Result, HeldKind::Temporary] {
         let of_kind = moment.held.iter().filter(|h| h.kind == kind);
         let bytes: Bytes = of_kind.clone().map(|h| h.bytes).sum();

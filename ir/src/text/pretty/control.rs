@@ -131,7 +131,7 @@ impl<'t> Reader<'t> {
         self.region(&firsts, false)
     }
 
-    fn typed_argument(&mut self) -> Read<(&'t str, TypeId, usize)> {
+    pub(super) fn typed_argument(&mut self) -> Read<(&'t str, TypeId, usize)> {
         let offset = self.cursor.here();
         let name = self.cursor.sigil_name(b'%').ok_or_else(|| self.cursor.expected("an argument"))?;
         self.cursor.expect(":")?;

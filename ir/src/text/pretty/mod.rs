@@ -4,6 +4,7 @@ mod check;
 mod contraction;
 mod control;
 mod function;
+mod sdy;
 mod shape;
 
 use super::cursor::Read;
@@ -93,7 +94,12 @@ impl<'t> Reader<'t> {
     }
 
     /// `: type, type` of the operands; none for no operands.
-    fn operand_types(&mut self, kind: OpKind, uses: &[ValueUse<'t>], parts: &mut Parts) -> Read<()> {
+    pub(super) fn operand_types(
+        &mut self,
+        kind: OpKind,
+        uses: &[ValueUse<'t>],
+        parts: &mut Parts,
+    ) -> Read<()> {
         let at = self.cursor.here();
         let mut types = Vec::new();
         if self.cursor.eat(":") {

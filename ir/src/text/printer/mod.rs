@@ -4,6 +4,7 @@ mod attributes;
 mod names;
 mod operations;
 mod sayable;
+mod sdy;
 mod special;
 
 use crate::{AttrId, LocId, Module, TypeId};

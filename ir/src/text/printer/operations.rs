@@ -44,6 +44,11 @@ impl Printer<'_> {
         if kind == OpKind::Module && !self.options.generic {
             return self.inner_module(op, elide);
         }
+        if !self.options.generic && self.is_sdy(op) && self.sdy_is_sayable(op) {
+            self.push(self.module.op_name(op));
+            self.sdy_op(op);
+            return self.trailing_location(self.module.op(op).loc);
+        }
         let form = if self.options.generic { Form::Generic } else { self.form(op, kind) };
         match form {
             Form::Generic => self.generic(op, false),

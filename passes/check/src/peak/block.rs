@@ -329,7 +329,7 @@ impl<'a> BlockPeaks<'a> {
                 table[at as usize] = table[at as usize].checked_add(bytes).ok_or_else(overflow)?;
             }
         }
-        let (mut held, mut peak) = (Bytes(0), Bytes(0));
+        let (mut held, mut peak) = (Bytes(0), self.brought(block, boundary).ok_or_else(overflow)?);
         for at in 0..=count {
             held = held.checked_add(starts[at]).ok_or_else(overflow)?;
             let mut total = held;
@@ -342,6 +342,15 @@ impl<'a> BlockPeaks<'a> {
             held = held.saturating_sub(ends[at]);
         }
         Ok(peak)
+    }
+
+    /// What the caller of the function that runs brings, before any kernel.
+    /// Sizes that are not known are found later.
+    fn brought(&self, block: BlockId, boundary: Boundary) -> Option<Bytes> {
+        let arguments = &self.module.block(block).arguments;
+        let counted = arguments.iter().filter(|_| boundary == Boundary::Entry);
+        let bytes = counted.filter_map(|argument| self.module.types.bytes(self.module.value_type(*argument)));
+        bytes.into_iter().try_fold(Bytes(0), Bytes::checked_add)
     }
 
     /// What an operation's regions and callee hold.
@@ -358,9 +367,11 @@ impl<'a> BlockPeaks<'a> {
         if boundary == Boundary::Entry {
             for (index, &argument) in module.block(block).arguments.iter().enumerate() {
                 let life = self.lives[argument];
-                let last = if life.last == NEVER { 0 } else { life.last };
-                let donated = is_donated(module, owner, index);
-                held.push((argument, 0, if donated { last } else { end }));
+                match is_donated(module, owner, index) {
+                    true if life.last == NEVER => {}
+                    true => held.push((argument, 0, life.last)),
+                    false => held.push((argument, 0, end)),
+                }
             }
         }
         for &op in &module.block(block).ops {

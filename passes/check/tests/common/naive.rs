@@ -116,12 +116,12 @@ pub fn peak(module: &Module, partition: &KernelPartition) -> u64 {
     let block = partition.block;
     let end = partition.kernels.len();
     let bytes = |value: ValueId| module.tensor_type(value).unwrap().bytes().unwrap().0;
-    let mut peak = 0;
+    let mut peak: u64 = module.block(block).arguments.iter().map(|argument| bytes(*argument)).sum();
     for now in 0..=end {
         let mut held = partition.kernels.get(now).map_or(0, |kernel| kernel.workspace.0);
         for (index, &argument) in module.block(block).arguments.iter().enumerate() {
             let needed = readers(module, partition, argument).iter().any(|k| *k >= now);
-            if now == 0 || needed || !is_donated(module, index) {
+            if needed || !is_donated(module, index) {
                 held += bytes(argument);
             }
         }

@@ -23,6 +23,7 @@ pub(crate) fn evaluate(site: Site<'_>, kind: OpKind, operands: &[Tensor]) -> Opt
         (OpKind::Convert, [operand]) => {
             site.result_element().and_then(|element| convert::convert(operand, element))
         }
+        (OpKind::SdyShardingConstraint, [operand]) => Ok(operand.clone()),
         (OpKind::ReducePrecision, [operand]) => reduce_precision(site, operand),
         (_, [operand]) => return unary(kind, operand),
         (_, [lhs, rhs]) => return binary(kind, lhs, rhs),

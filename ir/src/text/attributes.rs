@@ -233,6 +233,7 @@ impl Reader<'_> {
             "stablehlo.output_operand_alias" => self.output_alias()?,
             "stablehlo.channel_handle" => self.channel_handle()?,
             "stablehlo.bounds" => self.bounds()?,
+            "stablehlo.type_extensions" => self.type_extensions()?,
             _ => {
                 if body {
                     self.cursor.at += 1;
@@ -511,10 +512,27 @@ impl Reader<'_> {
         Ok(Attr::ChannelHandle { handle, ty })
     }
 
-    fn bounds(&mut self) -> Read<Attr> {
+    /// The older way to write bounds: `<bounds = [4, ?]>`.
+    fn type_extensions(&mut self) -> Read<Attr> {
         self.cursor.expect("<")?;
+        self.cursor.expect_word("bounds")?;
+        self.cursor.expect("=")?;
+        let bounds = self.bounds_between("[", "]")?;
+        self.cursor.expect(">")?;
+        Ok(bounds)
+    }
+
+    fn bounds(&mut self) -> Read<Attr> {
+        self.bounds_between("<", ">")
+    }
+
+    fn bounds_between(&mut self, open: &str, close: &str) -> Read<Attr> {
+        self.cursor.expect(open)?;
         let mut bounds = Vec::new();
-        self.list(">", |reader| {
+        if self.cursor.eat(close) {
+            return Ok(Attr::Bounds(bounds));
+        }
+        self.list(close, |reader| {
             let bound = if reader.cursor.eat("?") { None } else { Some(reader.cursor.integer()?) };
             bounds.push(bound);
             Ok(())

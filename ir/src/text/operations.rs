@@ -559,7 +559,10 @@ impl<'t> Reader<'t> {
         if name.starts_with("sdy.") {
             return self.sdy_op(name, at);
         }
-        if kind == OpKind::Unknown {
+        if matches!(kind, OpKind::Unknown | OpKind::ChloScan) {
+            if let Some(op) = self.foreign_op(name)? {
+                return Ok(op);
+            }
             let message = format!("operation '{name}' is not known in pretty form; write it in generic form");
             return Err(Diagnostic::unsupported(at, message));
         }

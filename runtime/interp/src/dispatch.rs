@@ -144,6 +144,7 @@ fn with_bodies(machine: &mut Machine<'_>, site: Site<'_>, operands: &Values) -> 
         OpKind::Scatter => gather_scatter::scatter(machine, site, operands),
         OpKind::Map => map(machine, site, operands),
         OpKind::Sort => sort::sort(machine, site, operands),
+        OpKind::ChloScan => chlo::scan(machine, site, operands),
         _ => return None,
     })
 }

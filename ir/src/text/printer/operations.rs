@@ -54,7 +54,8 @@ impl Printer<'_> {
             Form::Generic => self.generic(op, false),
             _ => {
                 let name = self.module.op_name(op);
-                let short = in_function.then(|| name.strip_prefix("func.")).flatten();
+                let short =
+                    (in_function && kind != OpKind::Func).then(|| name.strip_prefix("func.")).flatten();
                 self.push(short.unwrap_or(name));
                 self.pretty(op, form);
             }

@@ -48,7 +48,13 @@ impl Printer<'_> {
         match module.op(op).kind {
             OpKind::Constant => match module.attr(op, "value") {
                 Some(Attr::Dense(dense)) => self.result_type_list(op) == [dense.ty],
-                value => value.is_some(),
+                // Kept as text, with a type that the project does not know.
+                Some(Attr::Opaque(text)) => {
+                    let ty = module.names.get(*text).rsplit_once(" : ").map(|(_, ty)| ty);
+                    let types = self.result_type_list(op);
+                    types.len() == 1 && ty == Some(&crate::text::type_text(module, types[0]))
+                }
+                _ => false,
             },
             OpKind::Compare => {
                 self.is_enum(op, "comparison_direction", "comparison_direction")

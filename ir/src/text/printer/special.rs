@@ -1,7 +1,7 @@
 //! Operations with a form of their own.
 
 use super::Printer;
-use crate::text::form::{Form, form_of};
+use crate::text::form::is_commutative;
 use crate::{Attr, OpId, OpKind, TypeId, ValueId};
 
 impl Printer<'_> {
@@ -240,7 +240,7 @@ impl Printer<'_> {
             && end.attributes.is_empty()
             && end.kind == OpKind::Return
             && inner_op.loc == module.op(op).loc
-            && form_of(inner_op.kind) == Form::SameType
+            && is_commutative(inner_op.kind)
             && module.value_type(inner_op.results[0]) == module.value_type(a);
         plain.then(|| module.op_name(inner))
     }

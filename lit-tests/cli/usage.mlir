@@ -5,7 +5,7 @@
 // RUN: not --exit 2 ckpt-opt %s --no-such-option 2>&1 | FileCheck %s --check-prefix=OPTION
 // OPTION: --no-such-option
 // RUN: not --exit 2 ckpt-opt run %s --device=abacus 2>&1 | FileCheck %s --check-prefix=DEVICE
-// DEVICE: error: no device 'abacus'; there is interp
+// DEVICE: error: invalid value 'abacus' for '--device <DEVICE>'
 // RUN: not --exit 2 ckpt-opt run %s --seed=1 --inputs=%t.npz 2>&1 | FileCheck %s --check-prefix=ARGUMENTS
 // ARGUMENTS: cannot be used with
 func.func @main() {

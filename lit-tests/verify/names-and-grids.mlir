@@ -1,7 +1,7 @@
 // RUN: piece() { awk -v n="$1" 'BEGIN { RS = "// -----\n" } NR == n + 1' %s; }; \
 // RUN:   for n in 1 2 3 4 5 6; do piece $n > %t.mlir; not --exit 1 ckpt-opt %t.mlir -o /dev/null; done 2>&1 | FileCheck %s
 // CHECK: unknown stablehlo type: nothing
-// CHECK: scale
+// CHECK: operand #0 must be
 // CHECK: commutative operation
 // CHECK: `programs` attribute cannot be empty
 // CHECK: function "missing" not found
@@ -10,6 +10,7 @@
 func.func private @f(!stablehlo.nothing)
 // -----
 func.func @f(%arg0: tensor<2x!quant.uniform<i8:f16, 1.0e+05>>) {
+  %0 = stablehlo.negate %arg0 : tensor<2x!quant.uniform<i8:f16, 1.0e+05>>
   return
 }
 // -----

@@ -43,6 +43,12 @@ pub enum PassError {
     /// The peak in the memory model `ops` cannot be computed.
     #[error("the peak without fusion cannot be computed: {0}")]
     UnfusedPeak(ckpt_check::PeakError),
+    /// No plan within the budget was found.
+    #[error("the budget of {} bytes cannot be met; the smallest peak found is {} bytes", _0.budget.0, _0.smallest.0)]
+    Unmet(Box<crate::pipeline::Unmet>),
+    /// A module that breaks a rule of the language.
+    #[error("{}", _0.message)]
+    Invalid(Box<ckpt_ir::Diagnostic>),
     /// The checker refused the result: a defect of the passes.
     #[error("internal error: the checker refuses the result: {0}")]
     Refused(Box<ckpt_check::Refusal>),

@@ -6,6 +6,7 @@ pub mod egraph;
 mod error;
 pub mod fusion;
 pub mod loops;
+pub mod manager;
 pub mod normalise;
 pub mod phase;
 pub mod pipeline;

@@ -3,6 +3,7 @@
 use crate::cost::Device;
 use crate::egraph::{Replacement, improve, rules};
 use crate::fusion::classify;
+use crate::manager::{Observer, Unobserved};
 use crate::normalise::{NormaliseStats, normalise, remove_unused};
 use crate::phase::forward_kernels;
 use crate::remat::apply::{Applied, Barriers, apply};
@@ -117,12 +118,28 @@ pub fn entry_function(module: &Module) -> Result<OpId, PassError> {
 /// # Errors
 /// A program that cannot be planned, see [`PassError`]; a budget that cannot
 /// be met is an [`Outcome`].
-pub fn optimize(mut module: Module, options: &Options) -> Result<Outcome, PassError> {
+pub fn optimize(module: Module, options: &Options) -> Result<Outcome, PassError> {
+    optimize_observed(module, options, &mut Unobserved)
+}
+
+/// The same, watched: `normalise`, `rules` and `apply` are the stages that
+/// change the module.
+///
+/// # Errors
+/// As [`optimize`].
+pub fn optimize_observed(
+    mut module: Module,
+    options: &Options,
+    observer: &mut dyn Observer,
+) -> Result<Outcome, PassError> {
+    observer.before("normalise", &module);
     let stats = normalise(&mut module, options.policy == Policy::None)?;
+    observer.after("normalise", &module);
     let function = entry_function(&module)?;
     let body = module.function_body(function).ok_or(PassError::NoEntry)?;
     let normalised = module.clone();
     let baseline = baseline(&module, function, body, &options.device)?;
+    observer.before("rules", &module);
     let replacements = match options.policy {
         Policy::None => Vec::new(),
         _ => improve(&mut module, function, body, rules::Class::Bitwise),
@@ -130,13 +147,16 @@ pub fn optimize(mut module: Module, options: &Options) -> Result<Outcome, PassEr
     if !replacements.is_empty() {
         remove_unused(&mut module);
     }
+    observer.after("rules", &module);
     let block = state(&module, function, body, &options.device)?;
     let met = match plan(&module, function, &block, options.policy, options.effort, &baseline)? {
         Planned::Met(met) => met,
         Planned::Unmet(unmet) => return Ok(Outcome::Unmet(unmet)),
     };
+    observer.before("apply", &module);
     let mut output = module.clone();
     let applied = apply(&mut output, body, &block, &met.plan, options.barriers);
+    observer.after("apply", &output);
     let partition = partition(&output, body, &applied.kernels, &options.device);
     let justifications = justify(&output, &replacements, &applied);
     let unfused = unfused_peaks(&normalised, &output, function)?;

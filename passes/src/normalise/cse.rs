@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// Lets every pure operation give way to an equal earlier one of the same
 /// block. Returns how many did. Linear in the module.
-pub(super) fn merge_equal(module: &mut Module) -> usize {
+pub(crate) fn merge_equal(module: &mut Module) -> usize {
     let mut merged = 0;
     for function in module.functions().collect::<Vec<_>>() {
         let mut replaced = ValueMap::default();

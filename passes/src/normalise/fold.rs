@@ -7,7 +7,7 @@ use ckpt_ir::{BlockId, Module, OpId, OpKind, ValueId};
 /// Removes operations whose result is, bit for bit, their operand: reshapes,
 /// converts, broadcasts and transposes to the same type, and optimisation
 /// barriers unless they are kept. Returns how many went. Linear.
-pub(super) fn fold(module: &mut Module, keep_barriers: bool) -> usize {
+pub(crate) fn fold(module: &mut Module, keep_barriers: bool) -> usize {
     let mut folded = 0;
     for function in module.functions().collect::<Vec<_>>() {
         let mut replaced = ValueMap::default();

@@ -17,7 +17,9 @@ mod fold;
 pub mod inline;
 mod structure;
 
+pub(crate) use cse::merge_equal;
 pub(crate) use dce::remove_unused;
+pub(crate) use fold::fold;
 pub(crate) use inline::redirect;
 
 use crate::PassError;
@@ -44,10 +46,10 @@ pub struct NormaliseStats {
 /// Recursive calls and programs over the inlining limit.
 pub fn normalise(module: &mut Module, keep_repeats: bool) -> Result<NormaliseStats, PassError> {
     let calls_inlined = inline::inline_calls(module)?;
-    let mut folded = fold::fold(module, keep_repeats);
-    let merged = cse::merge_equal(module);
+    let mut folded = fold(module, keep_repeats);
+    let merged = merge_equal(module);
     if keep_repeats {
-        folded += fold::fold(module, false);
+        folded += fold(module, false);
     }
     let removed = remove_unused(module);
     accumulators::separate_accumulators(module);

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use crate::input_output;
 use crate::optimise::{RematArgs, optimise};
 use crate::program::Program;
+use ckpt_passes::manager::Unobserved;
 use ckpt_passes::report::text;
 
 /// Arguments of `ckpt-opt explain`.
@@ -22,7 +23,7 @@ pub(crate) struct ExplainArgs {
 pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let program = Program::read(&args.input)?;
     let module = program.module()?;
-    let optimized = optimise(&program, &module, &args.remat.options()?)?;
+    let optimized = optimise(&program, &module, &args.remat.options()?, &mut Unobserved)?;
     let place = |value| program.place(&optimized.normalised, value);
     input_output::write(&args.output, text::explain(&optimized.report, &place).as_bytes())
 }

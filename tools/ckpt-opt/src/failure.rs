@@ -1,5 +1,6 @@
 //! What can end a command, and its exit code.
 
+use crate::expectations::Seen;
 use ckpt_ir::DiagnosticKind;
 use std::path::PathBuf;
 
@@ -13,6 +14,8 @@ pub(crate) enum Failure {
         kind: DiagnosticKind,
         /// `file:line:col: error: …` with lines and carets.
         rendered: String,
+        /// The same, one by one.
+        seen: Vec<Seen>,
     },
     /// The input is not valid and has no lines.
     #[error("{path}: {message}")]
@@ -36,6 +39,9 @@ pub(crate) enum Failure {
     /// The budget cannot be met by any plan that was found.
     #[error("{0}")]
     Unmet(String),
+    /// The errors are not those that the text expects: `file:line:col: error: …`.
+    #[error("{0}")]
+    Unexpected(String),
     /// A check of the program failed: `file:line:col: error: …` with line and caret.
     #[error("{0}")]
     CheckFailed(String),
@@ -50,7 +56,7 @@ impl Failure {
         match self {
             Self::Diagnostics { kind: DiagnosticKind::Unsupported, .. } => 3,
             Self::Diagnostics { kind: DiagnosticKind::Limit, .. } => 4,
-            Self::Diagnostics { .. } | Self::Invalid { .. } | Self::Io { .. } => 1,
+            Self::Diagnostics { .. } | Self::Unexpected(_) | Self::Invalid { .. } | Self::Io { .. } => 1,
             Self::Usage(_) => 2,
             Self::Unmet(_) => 5,
             Self::CheckFailed(_) => 6,

@@ -1,11 +1,15 @@
 //! `ckpt-opt`: the command line of the rematerialisation compiler.
 #![allow(clippy::print_stderr, clippy::print_stdout)]
 
+mod build;
+mod cpu;
+mod expectations;
 mod explain;
 mod failure;
 mod input_output;
 mod npz;
 mod optimise;
+mod passes;
 mod plan;
 mod program;
 mod progress;
@@ -31,10 +35,15 @@ struct Cli {
     command: Option<Command>,
     #[command(flatten)]
     transform: transform::TransformArgs,
+    /// Run the command line that a reproducer holds on the text that it holds.
+    #[arg(long, value_name = "FILE")]
+    run_reproducer: Option<String>,
 }
 
 #[derive(Subcommand)]
 enum Command {
+    /// Compile a program ahead of time, for the runtime.
+    Build(build::BuildArgs),
     /// Say where the memory goes and why each value is kept or recomputed.
     Explain(explain::ExplainArgs),
     /// Plan a ckpt-graph/1 file and write a ckpt-plan/1 file.
@@ -44,8 +53,12 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match reproducer::command_line() {
+        Ok(arguments) => Cli::parse_from(arguments),
+        Err(failure) => return report_failure(&failure),
+    };
     let work = || match &cli.command {
+        Some(Command::Build(args)) => build::run(args),
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Plan(args)) => plan::run(args),
         Some(Command::Run(args)) => run::run(args),
@@ -62,7 +75,9 @@ fn main() -> ExitCode {
 fn report_failure(failure: &Failure) -> ExitCode {
     match failure {
         // Diagnostics carry their own `file:line:col: error:`.
-        Failure::Diagnostics { rendered, .. } | Failure::CheckFailed(rendered) => eprint!("{rendered}"),
+        Failure::Diagnostics { rendered, .. }
+        | Failure::CheckFailed(rendered)
+        | Failure::Unexpected(rendered) => eprint!("{rendered}"),
         failure => eprintln!("ckpt-opt: error: {failure}"),
     }
     if matches!(failure, Failure::Internal(_)) {

@@ -6,7 +6,8 @@ use crate::progress;
 use ckpt_ir::Module;
 use ckpt_passes::Effort;
 use ckpt_passes::cost::Device;
-use ckpt_passes::pipeline::{Optimized, Options, Outcome, optimize};
+use ckpt_passes::manager::Observer;
+use ckpt_passes::pipeline::{Optimized, Options, Outcome, optimize_observed};
 use ckpt_passes::remat::apply::Barriers;
 use ckpt_passes::report::text;
 use ckpt_passes::{Policy, PolicyError};
@@ -83,8 +84,9 @@ pub(crate) fn optimise(
     program: &Program,
     module: &Module,
     options: &Options,
+    observer: &mut dyn Observer,
 ) -> Result<Box<Optimized>, Failure> {
-    let optimized = progress::during("planning", || optimize(module.clone(), options));
+    let optimized = progress::during("planning", || optimize_observed(module.clone(), options, observer));
     match optimized.map_err(|error| program.refuse(module, &error))? {
         Outcome::Met(optimized) => Ok(optimized),
         Outcome::Unmet(unmet) => Err(Failure::Unmet(text::unmet(&unmet, &|_| String::new()))),

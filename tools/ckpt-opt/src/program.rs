@@ -1,10 +1,12 @@
 //! Reading programs, and placing what passes say of them.
 
+use crate::expectations::Seen;
 use crate::failure::Failure;
 use crate::{input_output, reproducer};
 use ckpt_ir::text::{SPLIT_MARKER, parse, split_pieces, text_of};
 use ckpt_ir::{Diagnostic, DiagnosticKind, Loc, LocId, Module, SourceText, ValueId, verify};
 use ckpt_passes::PassError;
+use ckpt_passes::report::text;
 
 /// A file's text under the name that the user knows.
 pub(crate) struct Program {
@@ -18,7 +20,10 @@ impl Program {
     /// Reads a file, or standard input for `-`.
     pub(crate) fn read(path: &str) -> Result<Self, Failure> {
         let name = if path == "-" { "<stdin>".to_owned() } else { path.to_owned() };
-        let bytes = input_output::read(path)?;
+        let bytes = match reproducer::replayed() {
+            Some(text) => text.as_bytes().to_vec(),
+            None => input_output::read(path)?,
+        };
         let text = match text_of(&bytes) {
             Ok(text) => text.to_owned(),
             Err(diagnostic) => {
@@ -62,6 +67,10 @@ impl Program {
     pub(crate) fn refuse(&self, module: &Module, error: &PassError) -> Failure {
         let kind = match error {
             PassError::TooManyOps { .. } => DiagnosticKind::Limit,
+            PassError::Unmet(unmet) => {
+                return Failure::Unmet(text::unmet(unmet, &|value| self.place(module, value)));
+            }
+            PassError::Invalid(violation) => return self.refusal(std::slice::from_ref(violation)),
             PassError::Problem(_) | PassError::Replay(_) | PassError::Refused(_) => {
                 return Failure::Internal(error.to_string());
             }
@@ -121,5 +130,13 @@ fn refusal(source: &SourceText<'_>, errors: &[Diagnostic]) -> Failure {
     } else {
         errors.first().map_or(DiagnosticKind::Invalid, |e| e.kind)
     };
-    Failure::Diagnostics { kind, rendered }
+    let seen = errors.iter().flat_map(|error| {
+        let notes = error.notes.iter().map(|(offset, message)| ("note", *offset, message));
+        std::iter::once(("error", error.offset, &error.message)).chain(notes)
+    });
+    let seen = seen.map(|(severity, offset, message)| {
+        let (line, _) = source.line_and_column(offset);
+        Seen { severity, line, message: message.clone() }
+    });
+    Failure::Diagnostics { kind, rendered, seen: seen.collect() }
 }

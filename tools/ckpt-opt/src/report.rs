@@ -33,7 +33,26 @@ pub(crate) fn write(
     report: &Report,
     seconds: &BTreeMap<&'static str, f64>,
 ) -> Result<(), Failure> {
-    let json = JsonReport {
+    write_json(path, &json(report, seconds))
+}
+
+/// Writes JSON to a file, with a line end.
+pub(crate) fn write_json(path: &str, json: &impl Serialize) -> Result<(), Failure> {
+    let mut text = serde_json::to_string_pretty(json).map_err(|e| Failure::Internal(e.to_string()))?;
+    text.push('\n');
+    input_output::write(path, text.as_bytes())
+}
+
+/// The report as a JSON object, to which a run adds what it measured.
+pub(crate) fn object(
+    report: &Report,
+    seconds: &BTreeMap<&'static str, f64>,
+) -> Result<serde_json::Value, Failure> {
+    serde_json::to_value(json(report, seconds)).map_err(|e| Failure::Internal(e.to_string()))
+}
+
+fn json<'a>(report: &'a Report, seconds: &'a BTreeMap<&'static str, f64>) -> JsonReport<'a> {
+    JsonReport {
         format: "ckpt-report/1",
         memory_model: report.memory_model,
         device: &report.device,
@@ -51,8 +70,5 @@ pub(crate) fn write(
         recomputed: report.recomputed(),
         plan_hash: format!("{:016x}", report.plan_hash),
         seconds,
-    };
-    let mut text = serde_json::to_string_pretty(&json).map_err(|e| Failure::Internal(e.to_string()))?;
-    text.push('\n');
-    input_output::write(path, text.as_bytes())
+    }
 }

@@ -1,14 +1,17 @@
 //! `ckpt-opt run`: runs a program and its checks.
 
+use crate::cpu::{self, Cpu};
 use crate::failure::Failure;
 use crate::npz;
 use crate::optimise::{RematArgs, optimise};
 use crate::program::Program;
-use crate::{input_output, random};
+use crate::{random, report};
 use ckpt_interp::{EvalError, Fault, Tensor, Value, evaluate};
 use ckpt_ir::{Diagnostic, DiagnosticKind, Module, OpId, Type};
+use ckpt_passes::manager::Unobserved;
 use ckpt_passes::pipeline::entry_function;
 use ckpt_passes::report::text;
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 /// Arguments of `ckpt-opt run`.
@@ -18,9 +21,15 @@ pub(crate) struct RunArgs {
     model: String,
     #[command(flatten)]
     remat: RematArgs,
-    /// What runs the program: interp, the reference evaluator.
-    #[arg(long, default_value = "interp")]
-    device: String,
+    /// What runs the program.
+    #[arg(long, value_enum, default_value_t = Device::Interp)]
+    device: Device,
+    /// Threads of the device cpu; 0 is as many as the machine has. Results do not depend on it.
+    #[arg(long, default_value_t = 0)]
+    threads: usize,
+    /// Where the time of each step goes, as JSON; the device cpu has it.
+    #[arg(long)]
+    profile: Option<String>,
     /// Arguments `arg0, arg1, …`; bf16 as its bits in uint16.
     #[arg(long, conflicts_with = "seed")]
     inputs: Option<String>,
@@ -41,18 +50,36 @@ pub(crate) struct RunArgs {
     json: Option<String>,
 }
 
+/// What runs programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+enum Device {
+    /// The reference evaluator.
+    Interp,
+    /// Compiled kernels in one arena.
+    Cpu,
+}
+
+impl Device {
+    /// Its name on the command line.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Interp => "interp",
+            Self::Cpu => "cpu",
+        }
+    }
+}
+
 /// One function's run.
 struct Run {
     arguments: Vec<Value>,
     results: Vec<Value>,
     seconds: Vec<f64>,
+    /// What the report says besides the times.
+    report: serde_json::Value,
 }
 
 /// Runs the program and writes what was asked for.
 pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
-    if args.device != "interp" {
-        return Err(Failure::Usage(format!("no device '{}'; there is interp", args.device)));
-    }
     let file = Program::read(&args.model)?;
     let pieces = if args.split { file.pieces() } else { vec![file] };
     let mut last = None;
@@ -69,17 +96,66 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
 
 /// Runs the functions of one program; the last run is returned.
 fn run_piece(args: &RunArgs, program: &Program, module: &Module) -> Result<Option<Run>, Failure> {
+    if args.device == Device::Cpu {
+        return run_on_cpu(args, program, module);
+    }
     if args.remat.remat.is_some() {
-        let optimized = optimise(program, module, &args.remat.options()?)?;
+        let optimized = optimise(program, module, &args.remat.options()?, &mut Unobserved)?;
         eprintln!("{}", text::verdict(&optimized.report));
         let entry = entry_function(&optimized.module).map_err(|e| program.refuse(&optimized.module, &e))?;
-        return run_function(args, program, &optimized.module, entry).map(Some);
+        let mut run = run_function(args, program, &optimized.module, entry)?;
+        run.report = report::object(&optimized.report, &BTreeMap::new())?;
+        return Ok(Some(run));
     }
     let mut last = None;
     for function in functions_to_run(module) {
         last = Some(run_function(args, program, module, function)?);
     }
     Ok(last)
+}
+
+/// Runs the functions of one program compiled. What cannot be planned, such as
+/// dynamic sizes, goes to the reference evaluator unless a policy was asked for.
+fn run_on_cpu(args: &RunArgs, program: &Program, module: &Module) -> Result<Option<Run>, Failure> {
+    let options =
+        cpu::Options { remat: args.remat.options()?, threads: args.threads, profile: args.profile.is_some() };
+    let mut last = None;
+    for function in functions_to_run(module) {
+        let run = match Cpu::new(program, &cpu::alone(module, function), &options) {
+            Ok(cpu) => run_compiled(args, program, module, function, cpu)?,
+            Err(Failure::Diagnostics { .. }) if args.remat.remat.is_none() => {
+                run_function(args, program, module, function)?
+            }
+            Err(failure) => return Err(failure),
+        };
+        last = Some(run);
+    }
+    Ok(last)
+}
+
+fn run_compiled(
+    args: &RunArgs,
+    program: &Program,
+    module: &Module,
+    function: OpId,
+    mut cpu: Cpu,
+) -> Result<Run, Failure> {
+    if args.remat.remat.is_some() {
+        eprintln!("{}", text::verdict(cpu.report()));
+    }
+    let arguments = arguments(args, program, module, function)?;
+    let mut seconds = Vec::new();
+    for _ in 0..args.repeat {
+        cpu.bind(&arguments)?;
+        let start = Instant::now();
+        cpu.run(program)?;
+        seconds.push(start.elapsed().as_secs_f64());
+    }
+    if let Some(path) = &args.profile {
+        report::write_json(path, &cpu.profile())?;
+    }
+    let results = cpu.results()?;
+    Ok(Run { arguments, results, seconds, report: cpu.json() })
 }
 
 /// `@main` if there is one, else every public function without arguments, else
@@ -100,7 +176,8 @@ fn functions_to_run(module: &Module) -> Vec<OpId> {
 
 fn run_function(args: &RunArgs, program: &Program, module: &Module, function: OpId) -> Result<Run, Failure> {
     let arguments = arguments(args, program, module, function)?;
-    let mut run = Run { arguments, results: Vec::new(), seconds: Vec::new() };
+    let report = serde_json::json!({ "format": "ckpt-report/1" });
+    let mut run = Run { arguments, results: Vec::new(), seconds: Vec::new(), report };
     for _ in 0..args.repeat {
         let start = Instant::now();
         run.results =
@@ -176,14 +253,10 @@ fn write_outputs(args: &RunArgs, run: &Run) -> Result<(), Failure> {
         npz::write(path, &borrowed)?;
     }
     if let Some(path) = &args.json {
-        let report = serde_json::json!({
-            "format": "ckpt-report/1",
-            "device": args.device,
-            "step_seconds": &run.seconds[1..],
-        });
-        let mut text = serde_json::to_string_pretty(&report).map_err(|e| Failure::Internal(e.to_string()))?;
-        text.push('\n');
-        input_output::write(path, text.as_bytes())?;
+        let mut report = run.report.clone();
+        report["device"] = args.device.name().into();
+        report["step_seconds"] = run.seconds[1..].into();
+        report::write_json(path, &report)?;
     }
     Ok(())
 }

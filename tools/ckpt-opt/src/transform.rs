@@ -2,10 +2,13 @@
 
 use crate::failure::Failure;
 use crate::optimise::{RematArgs, optimise};
+use crate::passes::PassArgs;
 use crate::program::Program;
-use crate::{input_output, report};
+use crate::{expectations, input_output, passes, report};
+use ckpt_ir::Module;
 use ckpt_ir::text::{PrintOptions, SPLIT_MARKER, print};
 use ckpt_passes::Policy;
+use ckpt_passes::manager::{Pipeline, Run};
 use ckpt_passes::report::text;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -21,6 +24,8 @@ pub(crate) struct TransformArgs {
     output: String,
     #[command(flatten)]
     remat: RematArgs,
+    #[command(flatten)]
+    passes: PassArgs,
     /// Where the report goes, as JSON.
     #[arg(long)]
     json: Option<String>,
@@ -36,13 +41,22 @@ pub(crate) struct TransformArgs {
     /// Transform each piece between `// -----` lines by itself.
     #[arg(long, conflicts_with = "json")]
     split_input_file: bool,
+    /// Compare the errors with `expected-error` comments; nothing is written.
+    #[arg(long)]
+    verify_diagnostics: bool,
 }
 
 /// Reads, rematerialises if asked to, and prints.
 pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
+    if args.passes.list_passes {
+        return input_output::write("-", passes::list().as_bytes());
+    }
     let mut phases = Phases::default();
     let file = Program::read(&args.input)?;
     let pieces = if args.split_input_file { file.pieces() } else { vec![file] };
+    if args.verify_diagnostics {
+        return verify_diagnostics(args, &pieces, &mut phases);
+    }
     let outputs =
         pieces.iter().map(|piece| transform(args, piece, &mut phases)).collect::<Result<Vec<_>, _>>()?;
     input_output::write(&args.output, outputs.join(&format!("{SPLIT_MARKER}\n")).as_bytes())?;
@@ -53,11 +67,17 @@ pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
 fn transform(args: &TransformArgs, program: &Program, phases: &mut Phases) -> Result<String, Failure> {
     let module = phases.time("read", || program.module())?;
     let print_options = PrintOptions { debug_info: args.debug_info, generic: args.generic };
+    if let Some(pipeline) = args.passes.pipeline()? {
+        let module = run_pipeline(args, program, module, &pipeline, phases)?;
+        return Ok(phases.time("print", || print(&module, &print_options)));
+    }
     if args.remat.remat.is_none() && args.json.is_none() {
         return Ok(phases.time("print", || print(&module, &print_options)));
     }
     let options = args.remat.options()?;
-    let optimized = phases.time("optimise", || optimise(program, &module, &options))?;
+    let mut watcher = args.passes.watcher(print_options.clone());
+    let optimized = phases.time("optimise", || optimise(program, &module, &options, &mut watcher))?;
+    phases.seconds.extend(watcher.finish()?);
     // Without a policy the program stays as it is written; the report is about it.
     let output = if options.policy == Policy::None { &module } else { &optimized.module };
     let printed = phases.time("print", || print(output, &print_options));
@@ -66,6 +86,45 @@ fn transform(args: &TransformArgs, program: &Program, phases: &mut Phases) -> Re
     }
     eprintln!("{}", text::verdict(&optimized.report));
     Ok(printed)
+}
+
+/// Runs a pipeline of passes; a rematerialisation among them is reported.
+fn run_pipeline(
+    args: &TransformArgs,
+    program: &Program,
+    mut module: Module,
+    pipeline: &Pipeline,
+    phases: &mut Phases,
+) -> Result<Module, Failure> {
+    let print_options = PrintOptions { debug_info: args.debug_info, generic: args.generic };
+    let mut watcher = args.passes.watcher(print_options);
+    let mut run = Run::new(&mut watcher);
+    let ended = phases.time("passes", || pipeline.run(&mut module, &mut run));
+    let (statistics, optimized) = (run.statistics, run.optimized);
+    ended.map_err(|error| program.refuse(&module, &error))?;
+    phases.seconds.extend(watcher.finish()?);
+    args.passes.print_statistics(&statistics);
+    if let Some(optimized) = optimized {
+        if let Some(path) = &args.json {
+            report::write(path, &optimized.report, &phases.seconds)?;
+        }
+        eprintln!("{}", text::verdict(&optimized.report));
+    }
+    Ok(module)
+}
+
+/// Transforms each piece and compares its errors with those that it expects.
+fn verify_diagnostics(args: &TransformArgs, pieces: &[Program], phases: &mut Phases) -> Result<(), Failure> {
+    let mut differences = String::new();
+    for piece in pieces {
+        let seen = match transform(args, piece, phases) {
+            Ok(_) => Vec::new(),
+            Err(Failure::Diagnostics { seen, .. }) => seen,
+            Err(failure) => return Err(failure),
+        };
+        differences.push_str(&expectations::differences(&piece.source(), &seen));
+    }
+    if differences.is_empty() { Ok(()) } else { Err(Failure::Unexpected(differences)) }
 }
 
 /// Seconds of each phase.

@@ -8,16 +8,32 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Per crate of the project: which others it may depend on, in tests too.
-const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
+    ("ckpt-arena", &["ckpt-entity"]),
     ("ckpt-entity", &[]),
     ("ckpt-ir", &["ckpt-entity"]),
     ("ckpt-planner", &["ckpt-entity"]),
     ("ckpt-check", &["ckpt-entity", "ckpt-ir"]),
     ("ckpt-interp", &["ckpt-entity", "ckpt-ir"]),
     ("ckpt-passes", &["ckpt-check", "ckpt-entity", "ckpt-ir", "ckpt-planner"]),
+    ("ckpt-runtime", &["ckpt-entity", "ckpt-interp", "ckpt-ir"]),
+    ("ckpt-lower", &["ckpt-arena", "ckpt-codegen", "ckpt-entity", "ckpt-ir", "ckpt-passes", "ckpt-runtime"]),
     ("ckpt-bench", &["ckpt-planner"]),
-    ("ckpt-opt", &["ckpt-check", "ckpt-interp", "ckpt-ir", "ckpt-passes", "ckpt-planner"]),
     ("ckpt-fuzz", &["ckpt-interp", "ckpt-ir", "ckpt-passes"]),
+    (
+        "ckpt-opt",
+        &[
+            "ckpt-arena",
+            "ckpt-check",
+            "ckpt-codegen",
+            "ckpt-interp",
+            "ckpt-ir",
+            "ckpt-lower",
+            "ckpt-passes",
+            "ckpt-planner",
+            "ckpt-runtime",
+        ],
+    ),
     ("xtask", &[]),
 ];
 

@@ -31,6 +31,12 @@ pub enum PassError {
     /// There is no function to optimise.
     #[error("the module has no function @main with a body, and not exactly one public function")]
     NoEntry,
+    /// A function whose body does not end with a return.
+    #[error("the function ends with an operation that is not known to return")]
+    NoReturn {
+        /// The function.
+        op: OpId,
+    },
     /// A plan that its own replay refuses: a defect of the planner.
     #[error("internal error: the plan is not legal: {0}")]
     Replay(ckpt_planner::ReplayError),

@@ -264,7 +264,7 @@ fn pack(written: &Written<'_>, element: ElementType, bytes: &mut Vec<u8>) -> Res
 }
 
 /// The two's complement of an integer token, if the type holds it.
-fn integer_bits(text: &str, element: ElementType) -> Result<u64, String> {
+pub(super) fn integer_bits(text: &str, element: ElementType) -> Result<u64, String> {
     let value = integer(text).ok_or_else(|| format!("'{text}' is no integer"))?;
     let bits = element.bit_width();
     let (low, high) = match element {

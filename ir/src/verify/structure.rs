@@ -189,7 +189,7 @@ fn symbol<'m>(op: Op<'m>, name: &str) -> Option<&'m str> {
 }
 
 /// The inputs and results of a function.
-fn function_type(module: &Module, function: OpId) -> Option<(&[TypeId], &[TypeId])> {
+pub(super) fn function_type(module: &Module, function: OpId) -> Option<(&[TypeId], &[TypeId])> {
     let Some(Attr::Type(ty)) = module.attr(function, "function_type") else { return None };
     match module.types.get(*ty) {
         Type::Function { inputs, results } => Some((inputs, results)),
@@ -250,7 +250,7 @@ fn blocks(op: Op<'_>) -> Check {
 
 fn function(op: Op<'_>) -> Check {
     let module = op.module();
-    if module.string_attr(op.id, "sym_name").is_none() {
+    if module.string_attr(op.id, "sym_name").is_none_or(str::is_empty) {
         invalid!("requires attribute 'sym_name'");
     }
     let Some((inputs, results)) = function_type(module, op.id) else {

@@ -96,7 +96,7 @@ pub struct Unmet {
 /// The function that is optimised: `@main`, or the only public one.
 ///
 /// # Errors
-/// There is none, or it is only declared.
+/// There is none, it is only declared, or it does not return.
 pub fn entry_function(module: &Module) -> Result<OpId, PassError> {
     let public = |op: &OpId| module.string_attr(*op, "sym_visibility") != Some("private");
     let mut candidates = module.functions().filter(public);
@@ -105,8 +105,12 @@ pub fn entry_function(module: &Module) -> Result<OpId, PassError> {
         _ => None,
     });
     match entry {
-        Some(function) if module.function_body(function).is_some() => Ok(function),
-        _ => Err(PassError::NoEntry),
+        Some(function) => match module.function_body(function).map(|body| module.terminator(body)) {
+            Some(Some(_)) => Ok(function),
+            Some(None) => Err(PassError::NoReturn { op: function }),
+            None => Err(PassError::NoEntry),
+        },
+        None => Err(PassError::NoEntry),
     }
 }
 

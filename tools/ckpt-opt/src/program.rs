@@ -77,7 +77,9 @@ impl Program {
             _ => DiagnosticKind::Unsupported,
         };
         let op = match error {
-            PassError::RecursiveCall { op } | PassError::TooManyOps { op, .. } => Some(*op),
+            PassError::RecursiveCall { op }
+            | PassError::TooManyOps { op, .. }
+            | PassError::NoReturn { op } => Some(*op),
             PassError::UnknownSize { value } => module.defining_op(*value),
             _ => None,
         };

@@ -8,13 +8,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Per crate of the project: which others it may depend on, in tests too.
-const MAY_DEPEND_ON: [(&str, &[&str]); 9] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 10] = [
     ("ckpt-entity", &[]),
     ("ckpt-ir", &["ckpt-entity"]),
     ("ckpt-planner", &["ckpt-entity"]),
     ("ckpt-check", &["ckpt-entity", "ckpt-ir"]),
     ("ckpt-interp", &["ckpt-entity", "ckpt-ir"]),
     ("ckpt-passes", &["ckpt-check", "ckpt-entity", "ckpt-ir", "ckpt-planner"]),
+    ("ckpt-codegen", &["ckpt-entity", "ckpt-interp", "ckpt-ir", "ckpt-passes"]),
     ("ckpt-bench", &["ckpt-planner"]),
     ("ckpt-opt", &["ckpt-check", "ckpt-interp", "ckpt-ir", "ckpt-passes", "ckpt-planner"]),
     ("xtask", &[]),

@@ -7,7 +7,8 @@ use std::process::Command;
 /// LLVM's linker, as Debian names it; it comes with the other LLVM 22 packages.
 const LINKER: &str = "ld.lld-22";
 
-/// Links one object file into an ELF shared library.
+/// Links one object file into an ELF shared library. What it leaves undefined
+/// are `memcpy`, `memmove` and `memset`, which every process has.
 ///
 /// # Errors
 /// The linker is missing or fails; temporary files cannot be written.
@@ -18,7 +19,7 @@ pub(super) fn shared(object: &[u8]) -> Result<Vec<u8>, CodegenError> {
     fs::write(&input, object)?;
     let link = |message: String| CodegenError::Link { linker: LINKER, message };
     let run = Command::new(LINKER)
-        .args(["-shared", "--gc-sections", "--strip-all", "--hash-style=gnu", "-z", "defs", "-o"])
+        .args(["-shared", "--gc-sections", "--strip-all", "--hash-style=gnu", "-z", "now", "-o"])
         .arg(&output)
         .arg(&input)
         .output()

@@ -201,7 +201,8 @@ impl<'a> Cone<'a> {
             .ok_or(NoPath::Type(OpKind::Iota))
     }
 
-    fn constant(&mut self, op: OpId, index: &[Affine]) -> Emitted<Elem> {
+    /// An element of a constant.
+    pub(super) fn constant(&mut self, op: OpId, index: &[Affine]) -> Emitted<Elem> {
         let value = self.module.op(op).results[0];
         let element = self.element_type(value)?;
         let Some(Attr::Dense(dense)) = self.module.attr(op, "value") else {

@@ -172,6 +172,9 @@ impl<'a> Cone<'a> {
 
     fn elementwise(&mut self, op: OpId, index: &[Affine]) -> Emitted<Option<Elem>> {
         let data = self.module.op(op);
+        if !scalar::is_elementwise(data.kind) {
+            return Err(NoPath::Operation(data.kind));
+        }
         let mut operands = Vec::with_capacity(data.operands.len());
         for &operand in &data.operands {
             // Predicates and bounds may be scalars.
@@ -184,11 +187,7 @@ impl<'a> Cone<'a> {
         }
         let Some(operands) = operands.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let result = scalar::elementwise(&mut self.body, self.module, op, &operands);
-        result.map(Some).ok_or(if scalar::is_elementwise(data.kind) {
-            NoPath::Type(data.kind)
-        } else {
-            NoPath::Operation(data.kind)
-        })
+        result.map(Some).ok_or(NoPath::Type(data.kind))
     }
 
     fn iota(&mut self, op: OpId, index: &[Affine]) -> Emitted<Elem> {

@@ -5,7 +5,7 @@ use super::cone::{Cone, Literals};
 use super::fold::Fold;
 use super::map::map;
 use super::nest::Rows;
-use super::{Body, Emitted, NoPath, Ssa, Ty};
+use super::{Body, Emitted, NoPath, Ssa, Ty, movement, scalar};
 use crate::kernels::KernelSource;
 use ckpt_ir::{Module, OpId, OpKind, ValueId};
 use std::collections::{HashMap, HashSet};
@@ -80,7 +80,9 @@ impl Family {
         let Some(root) = module.defining_op(first) else { return Ok(Self::Map) };
         let family = match module.op(root).kind {
             OpKind::Reduce | OpKind::ReduceWindow => Self::Fold(Fold::of(module, root)?),
-            _ => return Ok(Self::Map),
+            kind if scalar::is_elementwise(kind) || movement::moves(kind) => return Ok(Self::Map),
+            OpKind::Constant | OpKind::Iota | OpKind::OptimizationBarrier => return Ok(Self::Map),
+            kind => return Err(NoPath::Operation(kind)),
         };
         // The results of the root, all of them and in order.
         if module.op(root).results[..] == source.outputs[..] {

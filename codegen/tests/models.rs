@@ -90,10 +90,9 @@ fn compiled(name: &str, policy: Policy) -> Option<(Module, Vec<KernelSource>, Ob
 
 /// Whether the runtime has a step of its own for what has no path.
 fn expected(reason: NoPath) -> bool {
-    use ckpt_ir::{Category, OpKind};
+    use ckpt_ir::Category;
     let NoPath::Operation(kind) = reason else { return false };
-    matches!(kind.category(), Category::Dot | Category::Convolution | Category::Control | Category::Scatter)
-        || kind == OpKind::OptimizationBarrier
+    matches!(kind.category(), Category::Dot | Category::Convolution | Category::Control)
 }
 
 fn covers(names: &[&str], policies: &[&str]) {

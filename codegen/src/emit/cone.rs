@@ -254,6 +254,24 @@ impl<'a> Cone<'a> {
         Ok(Elem { re: parts[0], im: parts.get(1).copied() })
     }
 
+    /// Reads an element that the kernel has written, here and now.
+    pub(super) fn read_back(
+        &mut self,
+        element: ElementType,
+        pointer: Ssa,
+        position: &Affine,
+    ) -> Emitted<Elem> {
+        let ty = memory(element).ok_or(NoPath::Shape)?;
+        let mut parts = Vec::new();
+        for part in 0..part_count(element) {
+            let offset = self.position(&part_position(element, position, part));
+            let address = self.body.address(pointer, offset, ty);
+            let raw = self.body.load(address, ty);
+            parts.push(unpack(&mut self.body, element, raw));
+        }
+        Ok(Elem { re: parts[0], im: parts.get(1).copied() })
+    }
+
     /// Writes an element to a position of a buffer.
     pub(crate) fn store(&mut self, element: ElementType, pointer: Ssa, position: &Affine, value: Elem) {
         for (part, value) in (0..).zip(value.parts()) {

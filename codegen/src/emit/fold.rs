@@ -118,12 +118,17 @@ impl Fold {
         reduced: &[Affine],
     ) -> Emitted<Vec<Elem>> {
         let (index, inside) = self.source.index(cone, kept, reduced);
-        let elements: Emitted<Vec<Elem>> =
-            self.inputs.iter().map(|input| cone.element(*input, &index)).collect();
-        let results = self.combiner.apply(cone, accumulators, &elements?)?;
-        let Some(inside) = inside else { return Ok(results) };
-        let chosen = results.iter().zip(accumulators);
-        Ok(chosen.map(|(new, old)| scalar::select(&mut cone.body, inside, *new, *old)).collect())
+        let mut elements = Vec::with_capacity(self.inputs.len());
+        for (input, init) in self.inputs.iter().zip(&self.inits) {
+            let mut element = cone.element(*input, &index)?;
+            if let Some(inside) = inside {
+                // Windows are padded with the initial value.
+                let padding = cone.element(*init, &[])?;
+                element = scalar::select(&mut cone.body, inside, element, padding);
+            }
+            elements.push(element);
+        }
+        self.combiner.apply(cone, accumulators, &elements)
     }
 
     /// The innermost dimension is kept: columns side by side.

@@ -5,6 +5,8 @@ use super::cone::{Cone, Literals};
 use super::fold::Fold;
 use super::map::map;
 use super::nest::Rows;
+use super::scatter::Scatter;
+use super::select_scatter::SelectScatter;
 use super::{Body, Emitted, NoPath, Ssa, Ty, movement, scalar};
 use crate::kernels::KernelSource;
 use ckpt_ir::{Module, OpId, OpKind, ValueId};
@@ -71,6 +73,10 @@ enum Family {
     Map,
     /// A reduction over dimensions or windows.
     Fold(Fold),
+    /// A scatter.
+    Scatter(Scatter),
+    /// A scatter to the elements that windows select.
+    SelectScatter(SelectScatter),
 }
 
 impl Family {
@@ -80,6 +86,8 @@ impl Family {
         let Some(root) = module.defining_op(first) else { return Ok(Self::Map) };
         let family = match module.op(root).kind {
             OpKind::Reduce | OpKind::ReduceWindow => Self::Fold(Fold::of(module, root)?),
+            OpKind::Scatter => Self::Scatter(Scatter::of(module, root)?),
+            OpKind::SelectAndScatter => Self::SelectScatter(SelectScatter::of(module, root)?),
             kind if scalar::is_elementwise(kind) || movement::moves(kind) => return Ok(Self::Map),
             OpKind::Constant | OpKind::Iota | OpKind::OptimizationBarrier => return Ok(Self::Map),
             kind => return Err(NoPath::Operation(kind)),
@@ -95,6 +103,8 @@ impl Family {
     fn rows(&self, module: &Module, source: &KernelSource) -> Emitted<Rows> {
         match self {
             Self::Fold(fold) => Ok(fold.rows()),
+            // They split their work in their own way.
+            Self::Scatter(_) | Self::SelectScatter(_) => Ok(Rows::flat(1)),
             Self::Map => {
                 let count = |value: &ValueId| {
                     shape_of(module, *value).map(|shape| shape.iter().product::<i64>()).ok_or(NoPath::Shape)
@@ -114,6 +124,8 @@ impl Family {
         match self {
             Self::Map => map(cone, outputs, rows),
             Self::Fold(fold) => fold.emit(cone, outputs, rows),
+            Self::Scatter(scatter) => scatter.emit(cone, outputs),
+            Self::SelectScatter(scatter) => scatter.emit(cone, outputs),
         }
     }
 }

@@ -23,6 +23,8 @@ mod math;
 mod movement;
 mod nest;
 mod scalar;
+mod scatter;
+mod select_scatter;
 
 pub(crate) use body::{Body, Ssa, Ty};
 pub(crate) use cone::Literals;

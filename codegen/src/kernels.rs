@@ -37,7 +37,7 @@ pub struct KernelInfo {
 /// Compiled kernels.
 #[derive(Clone, Debug, Default)]
 pub struct Object {
-    /// An ELF shared library for the host, without undefined symbols; empty if
+    /// An ELF shared library for the host that needs `memcpy` and the like only; empty if
     /// no kernel was compiled.
     pub shared_library: Vec<u8>,
     /// Per kernel: how to call it; none where there is no fast path.

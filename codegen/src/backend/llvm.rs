@@ -35,7 +35,12 @@ impl Code {
         let module = translate(lowered, &context)?;
         module.set_triple(&machine.get_triple());
         module.set_data_layout(&machine.get_target_data().get_data_layout());
-        module.run_passes(PASSES, &machine, PassBuilderOptions::create()).map_err(llvm)?;
+        let options = PassBuilderOptions::create();
+        // Loops over lanes must reach the vectoriser as loops.
+        options.set_loop_unrolling(false);
+        options.set_loop_vectorization(true);
+        options.set_loop_interleaving(true);
+        module.run_passes(PASSES, &machine, options).map_err(llvm)?;
         Ok(Self { module, machine, _context: context })
     }
 

@@ -220,7 +220,6 @@ impl Body {
     }
 
     /// Reads memory that the function also writes, here and now.
-    #[allow(dead_code)]
     pub(crate) fn load(&mut self, address: Ssa, ty: Ty) -> Ssa {
         let result = self.fresh(ty, self.level());
         self.here(&format!("{result} = llvm.load {address} : !llvm.ptr -> {ty}"));
@@ -233,7 +232,6 @@ impl Body {
     }
 
     /// An array on the stack; call it outside all loops.
-    #[allow(dead_code)]
     pub(crate) fn array(&mut self, count: i64, ty: Ty) -> Ssa {
         let count = self.int(Ty::I64, count);
         let result = self.fresh(Ty::Ptr, 0);

@@ -172,6 +172,9 @@ impl<'a> Cone<'a> {
 
     fn elementwise(&mut self, op: OpId, index: &[Affine]) -> Emitted<Option<Elem>> {
         let data = self.module.op(op);
+        if !scalar::is_elementwise(data.kind) {
+            return Err(NoPath::Operation(data.kind));
+        }
         let mut operands = Vec::with_capacity(data.operands.len());
         for &operand in &data.operands {
             // Predicates and bounds may be scalars.
@@ -184,11 +187,7 @@ impl<'a> Cone<'a> {
         }
         let Some(operands) = operands.into_iter().collect::<Option<Vec<_>>>() else { return Ok(None) };
         let result = scalar::elementwise(&mut self.body, self.module, op, &operands);
-        result.map(Some).ok_or(if scalar::is_elementwise(data.kind) {
-            NoPath::Type(data.kind)
-        } else {
-            NoPath::Operation(data.kind)
-        })
+        result.map(Some).ok_or(NoPath::Type(data.kind))
     }
 
     fn iota(&mut self, op: OpId, index: &[Affine]) -> Emitted<Elem> {
@@ -201,7 +200,8 @@ impl<'a> Cone<'a> {
             .ok_or(NoPath::Type(OpKind::Iota))
     }
 
-    fn constant(&mut self, op: OpId, index: &[Affine]) -> Emitted<Elem> {
+    /// An element of a constant.
+    pub(super) fn constant(&mut self, op: OpId, index: &[Affine]) -> Emitted<Elem> {
         let value = self.module.op(op).results[0];
         let element = self.element_type(value)?;
         let Some(Attr::Dense(dense)) = self.module.attr(op, "value") else {
@@ -249,6 +249,24 @@ impl<'a> Cone<'a> {
             let offset = self.position(&part_position(element, &position, part));
             let address = self.body.address(pointer, offset, ty);
             let raw = self.body.load_constant(address, ty);
+            parts.push(unpack(&mut self.body, element, raw));
+        }
+        Ok(Elem { re: parts[0], im: parts.get(1).copied() })
+    }
+
+    /// Reads an element that the kernel has written, here and now.
+    pub(super) fn read_back(
+        &mut self,
+        element: ElementType,
+        pointer: Ssa,
+        position: &Affine,
+    ) -> Emitted<Elem> {
+        let ty = memory(element).ok_or(NoPath::Shape)?;
+        let mut parts = Vec::new();
+        for part in 0..part_count(element) {
+            let offset = self.position(&part_position(element, position, part));
+            let address = self.body.address(pointer, offset, ty);
+            let raw = self.body.load(address, ty);
             parts.push(unpack(&mut self.body, element, raw));
         }
         Ok(Elem { re: parts[0], im: parts.get(1).copied() })

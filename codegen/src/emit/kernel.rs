@@ -2,11 +2,14 @@
 
 use super::attrs::shape_of;
 use super::cone::{Cone, Literals};
+use super::fold::Fold;
 use super::map::map;
 use super::nest::Rows;
-use super::{Body, Emitted, NoPath, Ssa, Ty};
+use super::scatter::Scatter;
+use super::select_scatter::SelectScatter;
+use super::{Body, Emitted, NoPath, Ssa, Ty, movement, scalar};
 use crate::kernels::KernelSource;
-use ckpt_ir::{Module, OpId, ValueId};
+use ckpt_ir::{Module, OpId, OpKind, ValueId};
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
 
@@ -48,12 +51,11 @@ pub(super) struct Draft {
 pub(crate) fn kernel(module: &Module, source: &KernelSource, literals: &mut Literals) -> Emitted<Kernel> {
     check_sizes(module, source)?;
     let ops: HashSet<OpId> = source.ops.iter().copied().collect();
-    let first = *source.outputs.first().ok_or(NoPath::Shape)?;
-    let total: i64 = shape_of(module, first).ok_or(NoPath::Shape)?.iter().product();
-    let mut rows = Rows::flat(total);
+    let family = Family::of(module, source)?;
+    let mut rows = family.rows(module, source)?;
     for attempt in 1.. {
         let (mut cone, outputs) = open(module, source, &ops, literals);
-        let draft = map(&mut cone, &outputs, rows)?;
+        let draft = family.emit(&mut cone, &outputs, rows)?;
         match draft.better {
             Some(better) if attempt < MAX_DRAFTS => rows = better,
             _ => {
@@ -63,6 +65,69 @@ pub(crate) fn kernel(module: &Module, source: &KernelSource, literals: &mut Lite
         }
     }
     Err(NoPath::TooLarge)
+}
+
+/// What kind of loop nest a kernel's root needs.
+enum Family {
+    /// Each element by itself.
+    Map,
+    /// A reduction over dimensions or windows.
+    Fold(Fold),
+    /// A scatter.
+    Scatter(Scatter),
+    /// A scatter to the elements that windows select.
+    SelectScatter(SelectScatter),
+}
+
+impl Family {
+    /// The family of the operation that makes the outputs.
+    fn of(module: &Module, source: &KernelSource) -> Emitted<Self> {
+        let first = *source.outputs.first().ok_or(NoPath::Shape)?;
+        let Some(root) = module.defining_op(first) else { return Ok(Self::Map) };
+        let family = match module.op(root).kind {
+            OpKind::Reduce | OpKind::ReduceWindow => Self::Fold(Fold::of(module, root)?),
+            OpKind::Scatter => Self::Scatter(Scatter::of(module, root)?),
+            OpKind::SelectAndScatter => Self::SelectScatter(SelectScatter::of(module, root)?),
+            kind if scalar::is_elementwise(kind) || movement::moves(kind) => return Ok(Self::Map),
+            OpKind::Constant | OpKind::Iota | OpKind::OptimizationBarrier => return Ok(Self::Map),
+            kind => return Err(NoPath::Operation(kind)),
+        };
+        // The results of the root, all of them and in order.
+        if module.op(root).results[..] == source.outputs[..] {
+            Ok(family)
+        } else {
+            Err(NoPath::Form(module.op(root).kind))
+        }
+    }
+
+    fn rows(&self, module: &Module, source: &KernelSource) -> Emitted<Rows> {
+        match self {
+            Self::Fold(fold) => Ok(fold.rows()),
+            // They split their work in their own way.
+            Self::Scatter(_) | Self::SelectScatter(_) => Ok(Rows::flat(1)),
+            Self::Map => {
+                let count = |value: &ValueId| {
+                    shape_of(module, *value).map(|shape| shape.iter().product::<i64>()).ok_or(NoPath::Shape)
+                };
+                let counts = source.outputs.iter().map(count).collect::<Emitted<Vec<_>>>()?;
+                let first = *counts.first().ok_or(NoPath::Shape)?;
+                if counts.iter().all(|count| *count == first) {
+                    Ok(Rows::flat(first))
+                } else {
+                    Err(NoPath::Shape)
+                }
+            }
+        }
+    }
+
+    fn emit(&self, cone: &mut Cone<'_>, outputs: &Outputs, rows: Rows) -> Emitted<Draft> {
+        match self {
+            Self::Map => map(cone, outputs, rows),
+            Self::Fold(fold) => fold.emit(cone, outputs, rows),
+            Self::Scatter(scatter) => scatter.emit(cone, outputs),
+            Self::SelectScatter(scatter) => scatter.emit(cone, outputs),
+        }
+    }
 }
 
 /// A body with its parameters: inputs, outputs, and the range.

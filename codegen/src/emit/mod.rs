@@ -6,14 +6,16 @@
 //!   arithmetic of one element.
 //! - [`cone`]: an element of a fused value at an index, from the buffers that
 //!   the kernel reads.
-//! - [`nest`], [`map`]: loop nests, one file per family of root operations.
+//! - [`nest`], [`map`], [`fold`]: loop nests, one file per family of root operations.
 
 mod attrs;
 mod body;
+mod combine;
 mod complex;
 mod cone;
 mod convert;
 mod element;
+mod fold;
 mod integer;
 mod kernel;
 mod map;
@@ -21,6 +23,8 @@ mod math;
 mod movement;
 mod nest;
 mod scalar;
+mod scatter;
+mod select_scatter;
 
 pub(crate) use body::{Body, Ssa, Ty};
 pub(crate) use cone::Literals;

@@ -192,7 +192,7 @@ fn total_order(body: &mut Body, x: Ssa) -> Ssa {
     body.binary("arith.xori", bits, mask)
 }
 
-/// Whether a kind has a row in the functions above for some type.
+/// Whether [`elementwise`] is the function for a kind.
 pub(crate) fn is_elementwise(kind: OpKind) -> bool {
     matches!(kind.category(), ckpt_ir::Category::Elementwise(_))
 }

@@ -72,7 +72,9 @@ fn products() -> Vec<Case> {
         product(b, [32, 256, 256, 64], "nn"),
         product(b, [32, 256, 64, 256], "nt"),
         product(b, [32, 64, 256, 256], "tn"),
-        product(f, [1, 64, 2048, 512], "nn"),
+        product(f, [1, 32, 1024, 512], "nn"),
+        product(f, [1, 1024, 512, 32], "tn"),
+        product(f, [1, 32, 512, 1024], "nt"),
         product(f, [1, 1, 1024, 1024], "nn"),
     ]
 }

@@ -1,6 +1,8 @@
 //! One matrix product in memory, by the `gemm` crate.
 #![allow(unsafe_code)]
 
+use crate::narrow::pack_rows;
+use crate::scratch::{MAX_SCRATCH_BYTES, with_piece};
 use gemm::Parallelism;
 
 /// A matrix in memory: first element and distances between rows and columns in elements.
@@ -21,6 +23,9 @@ impl<T> Matrix<T> {
 /// Sums of so few terms are not worth packing operands for: depthwise
 /// convolutions and outer products.
 const FEW_TERMS: usize = 8;
+
+/// Rows from which on it pays to lay the right operand out anew.
+const MIN_TURNED_ROWS: usize = 16;
 
 /// Rows, columns and length of the sums.
 #[derive(Clone, Copy)]
@@ -47,6 +52,10 @@ pub(crate) unsafe fn multiply<T: gemm_number::Number>(
     if size.k <= FEW_TERMS {
         // SAFETY: the caller's promise.
         unsafe { multiply_few(size, out, accumulate, lhs, rhs) }
+        return;
+    }
+    // SAFETY: the caller's promise.
+    if unsafe { T::multiply_specially(size, out, accumulate, lhs, rhs, parallel) } {
         return;
     }
     let parallelism = if parallel { Parallelism::Rayon(0) } else { Parallelism::None };
@@ -76,6 +85,32 @@ pub(crate) unsafe fn multiply<T: gemm_number::Number>(
     }
 }
 
+/// The same with the right operand, which lies contiguously along the sum,
+/// laid out along the columns first: the library takes five times as long for it.
+unsafe fn multiply_turned(
+    size: Size,
+    out: Matrix<f32>,
+    accumulate: bool,
+    lhs: Matrix<f32>,
+    rhs: Matrix<f32>,
+    parallel: bool,
+) -> bool {
+    let count = size.k * size.n;
+    if rhs.row != 1 || rhs.column == 1 || size.m < MIN_TURNED_ROWS || 4 * count > MAX_SCRATCH_BYTES {
+        return false;
+    }
+    with_piece(0, count, |packed| {
+        let (free, sums) = ((size.n, rhs.column), [(size.k, rhs.row)]);
+        // SAFETY: the caller's promise.
+        unsafe {
+            let rhs = pack_rows(Shared(rhs.start), free, &sums, packed, parallel);
+            let rhs = Matrix::read(rhs.start.0, rhs.sum, rhs.free);
+            multiply(size, out, accumulate, lhs, rhs, parallel);
+        }
+    });
+    true
+}
+
 /// The same by plain loops, term after term, product and sum each rounded.
 unsafe fn multiply_few<T: gemm_number::Number>(
     size: Size,
@@ -100,6 +135,7 @@ unsafe fn multiply_few<T: gemm_number::Number>(
 }
 
 pub(crate) mod gemm_number {
+    use super::{Matrix, Size};
     use std::ops::{Add, Mul};
 
     /// What the library multiplies.
@@ -107,10 +143,41 @@ pub(crate) mod gemm_number {
         Copy + Default + Send + Sync + Add<Output = Self> + Mul<Output = Self> + 'static
     {
         const ONE: Self;
+
+        /// Runs a product of a shape that the library is slow on; says whether it did.
+        ///
+        /// # Safety
+        /// As [`super::multiply`].
+        unsafe fn multiply_specially(
+            _: Size,
+            _: Matrix<Self>,
+            _: bool,
+            _: Matrix<Self>,
+            _: Matrix<Self>,
+            _: bool,
+        ) -> bool {
+            false
+        }
     }
 
     impl Number for f32 {
         const ONE: Self = 1.0;
+
+        #[cfg(target_arch = "x86_64")]
+        unsafe fn multiply_specially(
+            size: Size,
+            out: Matrix<f32>,
+            accumulate: bool,
+            lhs: Matrix<f32>,
+            rhs: Matrix<f32>,
+            parallel: bool,
+        ) -> bool {
+            // SAFETY: the caller's promise.
+            unsafe {
+                crate::dots::multiply(size, out, accumulate, lhs, rhs, parallel)
+                    || super::multiply_turned(size, out, accumulate, lhs, rhs, parallel)
+            }
+        }
     }
 
     impl Number for f64 {

@@ -17,6 +17,8 @@ mod arena;
 mod block_product;
 mod convolution;
 mod copies;
+#[cfg(target_arch = "x86_64")]
+mod dots;
 mod element;
 mod error;
 mod evaluate;

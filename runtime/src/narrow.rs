@@ -20,7 +20,7 @@ const MIN_ROW_BLOCKS: usize = 4;
 const MIN_COLUMNS: usize = 16;
 
 /// A dimension while packing: size and distance in elements.
-type Dim = (usize, isize);
+pub(crate) type Dim = (usize, isize);
 
 /// Runs a product.
 ///
@@ -82,21 +82,22 @@ impl<A: Narrow, C: Narrow> Product<'_, A, C> {
         }
     }
 
-    /// Converts columns of the right operand, the dimension that lies
-    /// contiguously in memory innermost.
+    /// Converts columns of the right operand into rows of consecutive columns.
     unsafe fn pack_rhs(&self, first: usize, columns: usize, packed: &mut [f32]) -> Packed {
         let start = Shared(self.rhs.at(first as isize * self.step.n.rhs as isize));
         let sums: Vec<Dim> = self.step.sums.iter().map(|s| (s.size as usize, s.rhs as isize)).collect();
         // SAFETY: the caller's promise.
-        unsafe { pack(start, (columns, self.step.n.rhs as isize), &sums, packed, self.parallel) }
+        unsafe { pack_rows(start, (columns, self.step.n.rhs as isize), &sums, packed, self.parallel) }
     }
 
     unsafe fn block(&self, row: usize, rows: usize, first: usize, columns: usize, k: usize, rhs: &Packed) {
         let start = Shared(self.lhs.at(row as isize * self.step.m.lhs as isize));
         let sums: Vec<Dim> = self.step.sums.iter().map(|s| (s.size as usize, s.lhs as isize)).collect();
         with_piece(1, rows * k, |packed| {
+            let sums_inside = self.step.m.lhs != 1 || sums.last().is_some_and(|sum| sum.1 == 1);
             // SAFETY: the caller's promise.
-            let lhs = unsafe { pack(start, (rows, self.step.m.lhs as isize), &sums, packed, false) };
+            let lhs =
+                unsafe { pack(start, (rows, self.step.m.lhs as isize), &sums, sums_inside, packed, false) };
             with_piece(2, rows * columns, |result| {
                 let size = Size { m: rows, n: columns, k };
                 let out = Matrix { start: result.as_mut_ptr(), row: columns as isize, column: 1 };
@@ -132,12 +133,54 @@ impl<A: Narrow, C: Narrow> Product<'_, A, C> {
 }
 
 /// An operand in scratch, with its strides.
-struct Packed {
-    start: Shared<f32>,
+pub(crate) struct Packed {
+    pub(crate) start: Shared<f32>,
     /// Distance along rows of the left or columns of the right operand.
-    free: isize,
+    pub(crate) free: isize,
     /// Distance along the sums.
-    sum: isize,
+    pub(crate) sum: isize,
+}
+
+/// Summed positions that are packed side by side: a cache line of `f32`, so
+/// that an operand that lies contiguously along the sum is read line by line.
+const SUMS_AT_ONCE: usize = 16;
+
+/// Converts `sums` × `free` elements into rows of `free`.
+///
+/// # Safety
+/// The elements are in memory.
+pub(crate) unsafe fn pack_rows<A: Narrow>(
+    start: Shared<A>,
+    free: Dim,
+    sums: &[Dim],
+    packed: &mut [f32],
+    parallel: bool,
+) -> Packed {
+    if free.1 == 1 {
+        // SAFETY: the caller's promise.
+        return unsafe { pack(start, free, sums, false, packed, parallel) };
+    }
+    let result = Packed { start: Shared(packed.as_mut_ptr()), free: 1, sum: free.0 as isize };
+    let width = free.0.max(1);
+    let rows = |(index, rows): (usize, &mut [f32])| {
+        let count = rows.len() / width;
+        let mut from = [start; SUMS_AT_ONCE];
+        for (at, from) in from.iter_mut().enumerate().take(count) {
+            *from = Shared(start.at(offset(sums, index * SUMS_AT_ONCE + at)));
+        }
+        for column in 0..width {
+            for (at, from) in from.iter().enumerate().take(count) {
+                // SAFETY: the caller's promise.
+                rows[at * width + column] = unsafe { (*from.at(column as isize * free.1)).load() };
+            }
+        }
+    };
+    if parallel {
+        packed.par_chunks_mut(SUMS_AT_ONCE * width).enumerate().for_each(rows);
+    } else {
+        packed.chunks_mut(SUMS_AT_ONCE * width).enumerate().for_each(rows);
+    }
+    result
 }
 
 /// Converts `free` × `sums` elements into `packed`, densely.
@@ -148,11 +191,11 @@ unsafe fn pack<A: Narrow>(
     start: Shared<A>,
     free: Dim,
     sums: &[Dim],
+    sums_inside: bool,
     packed: &mut [f32],
     parallel: bool,
 ) -> Packed {
     let k: usize = sums.iter().map(|(size, _)| size).product();
-    let sums_inside = sums.last().is_some_and(|(size, stride)| *stride == 1 && *size > 1) || free.1 != 1;
     let result = Packed {
         start: Shared(packed.as_mut_ptr()),
         free: if sums_inside { k as isize } else { 1 },

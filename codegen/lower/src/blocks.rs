@@ -41,6 +41,8 @@ pub struct DraftProgram {
     results: Vec<Output>,
     blocks: Vec<Vec<DraftStep>>,
     sources: Vec<Source>,
+    /// Sources that write where they read: compiled kernels do not.
+    in_place: Vec<usize>,
 }
 
 /// A program whose buffers have no offsets yet.
@@ -64,6 +66,7 @@ pub(crate) struct Lowering<'m> {
     pub(crate) blocks: Vec<Vec<DraftStep>>,
     pub(crate) pending: VecDeque<Pending>,
     sources: Vec<Source>,
+    in_place: Vec<usize>,
 }
 
 /// Turns the blocks of a function into steps. Linear in the function.
@@ -83,6 +86,7 @@ pub fn lower_blocks(
         blocks: vec![Vec::new()],
         pending: VecDeque::new(),
         sources: Vec::new(),
+        in_place: Vec::new(),
     };
     let arguments = lowering.arguments(function, body)?;
     lowering.pending.push_back(Pending { block: body, steps: StepsId::from_index(0), exit: Exit::Function });
@@ -94,9 +98,9 @@ pub fn lower_blocks(
             results = lowering.results(&pending)?;
         }
     }
-    let Lowering { values, blocks, sources, .. } = lowering;
+    let Lowering { values, blocks, sources, in_place, .. } = lowering;
     let name = module.string_attr(function, "sym_name").unwrap_or("main").to_owned();
-    Ok(DraftProgram { name, sizes: values.into_sizes(), arguments, results, blocks, sources })
+    Ok(DraftProgram { name, sizes: values.into_sizes(), arguments, results, blocks, sources, in_place })
 }
 
 /// All schedules of a partition, by block.
@@ -181,6 +185,7 @@ impl Lowering<'_> {
         if in_place && let (Some(&target), Some(&result)) = (data.operands.first(), data.results.first()) {
             let buffer = self.in_buffer(steps, target, op)?;
             self.values.choose(result, buffer);
+            self.in_place.push(self.sources.len());
         }
         self.general(steps, op)
     }
@@ -312,8 +317,13 @@ impl DraftProgram {
         module: &Module,
         compiler: &mut dyn Compiler,
     ) -> Result<Unplaced, LowerError> {
-        let Self { name, sizes, arguments, results, blocks, sources } = self;
-        let compiled = compiler.compile(module, &sources).map_err(LowerError::Compiler)?;
+        let Self { name, sizes, arguments, results, blocks, sources, in_place } = self;
+        let mut compiled = compiler.compile(module, &sources).map_err(LowerError::Compiler)?;
+        for source in in_place {
+            if let Some(kernel) = compiled.kernels.get_mut(source) {
+                *kernel = None;
+            }
+        }
         let mut texts = Texts::new(module);
         let mut finish = |step: DraftStep| {
             let work = match step.work {

@@ -88,8 +88,15 @@ fn evaluated(program: &ckpt_runtime::Program) -> usize {
 }
 
 /// What makes machine code of kernels.
-fn compiler() -> impl ckpt_lower::Compiler {
+#[cfg(not(feature = "llvm"))]
+fn compiler() -> ckpt_lower::NoCompiler {
     ckpt_lower::NoCompiler
+}
+
+/// What makes machine code of kernels.
+#[cfg(feature = "llvm")]
+fn compiler() -> crate::native::Native {
+    crate::native::Native
 }
 
 impl Cpu {

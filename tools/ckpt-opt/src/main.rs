@@ -7,6 +7,8 @@ mod expectations;
 mod explain;
 mod failure;
 mod input_output;
+#[cfg(feature = "llvm")]
+mod native;
 mod npz;
 mod optimise;
 mod passes;

@@ -22,6 +22,12 @@ pub(crate) const LIT_TESTS: &str = "lit-tests";
 /// The part of the checkout that compiles through LLVM and MLIR.
 const CODEGEN: &str = "codegen";
 
+/// Arguments of cargo that leave out what needs LLVM, where it cannot be used:
+/// `ckpt-opt` then runs kernels in the reference evaluator.
+pub(crate) fn without_llvm(unusable: &BTreeSet<&'static str>) -> &'static [&'static str] {
+    if unusable.contains(CODEGEN) { &["--no-default-features"] } else { &[] }
+}
+
 /// What builds and tests use. Crates in `ir/`, `passes/` and `runtime/` need none of it.
 const PACKAGES: [Package; 8] = [
     Package {

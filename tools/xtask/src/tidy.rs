@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Per crate of the project: which others it may depend on, in tests too.
-const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 14] = [
     ("ckpt-arena", &["ckpt-entity"]),
     ("ckpt-entity", &[]),
     ("ckpt-ir", &["ckpt-entity"]),
@@ -17,7 +17,8 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
     ("ckpt-interp", &["ckpt-entity", "ckpt-ir"]),
     ("ckpt-passes", &["ckpt-check", "ckpt-entity", "ckpt-ir", "ckpt-planner"]),
     ("ckpt-runtime", &["ckpt-entity", "ckpt-interp", "ckpt-ir"]),
-    ("ckpt-lower", &["ckpt-arena", "ckpt-codegen", "ckpt-entity", "ckpt-ir", "ckpt-passes", "ckpt-runtime"]),
+    ("ckpt-lower", &["ckpt-arena", "ckpt-entity", "ckpt-ir", "ckpt-passes", "ckpt-runtime"]),
+    ("ckpt-codegen", &["ckpt-entity", "ckpt-interp", "ckpt-ir", "ckpt-passes"]),
     ("ckpt-bench", &["ckpt-planner"]),
     ("ckpt-fuzz", &["ckpt-interp", "ckpt-ir", "ckpt-passes"]),
     (

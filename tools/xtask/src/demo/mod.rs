@@ -14,8 +14,8 @@ use std::process::Command;
 const POLICY: &str = "activations:40%";
 
 pub(crate) fn run() -> anyhow::Result<()> {
-    setup::install_missing();
-    cargo(&["build", "--release", "-p", "ckpt-opt"], &[])?;
+    let unusable = setup::install_missing();
+    cargo(&[&["build", "--release", "-p", "ckpt-opt"], setup::without_llvm(&unusable)].concat(), &[])?;
     let folder = root().join("target").join("demo");
     std::fs::create_dir_all(&folder).with_context(|| folder.display().to_string())?;
     let file = |name: &str| folder.join(name).display().to_string();

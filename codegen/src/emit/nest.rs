@@ -1,0 +1,86 @@
+//! Loop nests: rows of a flat index space, and which row length suits the indices.
+
+use super::cone::Cone;
+use super::{Ssa, Ty};
+use crate::index::{Affine, gcd};
+
+/// Rows of at least this number are split among threads whole; fewer are split
+/// inside. Eight threads then differ by at most an eighth.
+const MIN_ROWS: i64 = 64;
+
+/// Rows shorter than this are not made to get rid of a division.
+const MIN_ROW: i64 = 4;
+
+/// An index space of `total` points in rows of `row`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rows {
+    pub(crate) total: i64,
+    pub(crate) row: i64,
+}
+
+/// The part of a row that a call computes.
+pub(crate) struct RowPart {
+    /// The flat index of the row's first point.
+    pub(crate) base: Affine,
+    /// The first column and the one after the last.
+    pub(crate) columns: (Ssa, Ssa),
+    /// Loops to close afterwards.
+    pub(crate) loops: usize,
+}
+
+impl Rows {
+    /// One row.
+    pub(crate) fn flat(total: i64) -> Self {
+        Self { total, row: total }
+    }
+
+    fn splits_rows(self) -> bool {
+        self.total / self.row < MIN_ROWS
+    }
+
+    /// The extent of the parallel dimension: rows, or points where there are few rows.
+    pub(crate) fn extent(self) -> u64 {
+        (if self.splits_rows() { self.total } else { self.total / self.row }) as u64
+    }
+
+    /// Opens the loop over the rows in a range of the parallel dimension.
+    pub(crate) fn open(self, cone: &mut Cone<'_>, (begin, end): (Ssa, Ssa)) -> RowPart {
+        if self.row == self.total {
+            return RowPart { base: Affine::default(), columns: (begin, end), loops: 0 };
+        }
+        let last_row = self.total / self.row - 1;
+        let (zero, row) = (cone.body.int(Ty::I64, 0), cone.body.int(Ty::I64, self.row));
+        if !self.splits_rows() {
+            let r = cone.open_loop(begin, end, 1, (0, last_row));
+            return RowPart { base: r.times(self.row), columns: (zero, row), loops: 1 };
+        }
+        let first = cone.body.binary("arith.divui", begin, row);
+        let most = cone.body.int(Ty::I64, self.row - 1);
+        let past = cone.body.binary("arith.addi", end, most);
+        let past = cone.body.binary("arith.divui", past, row);
+        let r = cone.open_loop(first, past, 1, (0, last_row));
+        let base = r.times(self.row);
+        let start = cone.position(&base);
+        let from = cone.body.binary("arith.subi", begin, start);
+        let from = cone.body.binary("arith.maxsi", from, zero);
+        let to = cone.body.binary("arith.subi", end, start);
+        let to = cone.body.binary("arith.minsi", to, row);
+        RowPart { base, columns: (from, to), loops: 1 }
+    }
+
+    /// Shorter rows in which fewer indices of the columns are divided, if the
+    /// indices that `cone` has seen want them.
+    pub(crate) fn refined(self, cone: &Cone<'_>, column: &Affine) -> Option<Self> {
+        let [(column, 1)] = column.terms[..] else { return None };
+        let wanted = |(dividend, divisor): (&Affine, i64)| {
+            let coefficient = dividend.coefficient(column).abs();
+            if coefficient == 0 {
+                return None;
+            }
+            let length = divisor / gcd(coefficient, divisor);
+            let common = gcd(length, self.row);
+            (common >= MIN_ROW && common < self.row).then_some(common)
+        };
+        cone.indices.quotients().filter_map(wanted).max().map(|row| Self { row, ..self })
+    }
+}

@@ -18,7 +18,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
     ("ckpt-passes", &["ckpt-check", "ckpt-entity", "ckpt-ir", "ckpt-planner"]),
     ("ckpt-runtime", &["ckpt-entity", "ckpt-interp", "ckpt-ir"]),
     ("ckpt-lower", &["ckpt-arena", "ckpt-codegen", "ckpt-entity", "ckpt-ir", "ckpt-passes", "ckpt-runtime"]),
-    ("ckpt-bench", &["ckpt-planner"]),
+    ("ckpt-bench", &["ckpt-ir", "ckpt-planner"]),
     ("ckpt-fuzz", &["ckpt-interp", "ckpt-ir", "ckpt-passes"]),
     (
         "ckpt-opt",

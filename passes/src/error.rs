@@ -25,6 +25,9 @@ pub enum PassError {
         /// The value.
         value: ValueId,
     },
+    /// The sizes of all values together do not fit 63 bits.
+    #[error("the sizes of all values together exceed 2^63 bytes")]
+    TooManyBytes,
     /// The program as a planner problem breaks one of its invariants.
     #[error("the program is no planning problem: {0}")]
     Problem(ckpt_planner::ProblemError),

@@ -253,6 +253,11 @@ fn function(op: Op<'_>) -> Check {
     if module.string_attr(op.id, "sym_name").is_none_or(str::is_empty) {
         invalid!("requires attribute 'sym_name'");
     }
+    let parent =
+        op.data.parent.and_then(|block| parent_op(module, block)).map(|parent| module.op(parent).kind);
+    if !matches!(parent, Some(OpKind::Module | OpKind::Unknown) | None) {
+        invalid!("symbol's parent must have the SymbolTable trait");
+    }
     let Some((inputs, results)) = function_type(module, op.id) else {
         invalid!("requires attribute 'function_type' of function type")
     };

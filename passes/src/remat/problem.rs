@@ -112,7 +112,10 @@ pub fn build(
     order.splice(..0, builder.caller(block, donated));
     let problem =
         planner::Problem::new(name.to_owned(), builder.planner_values, builder.derivations, order, outputs)
-            .map_err(PassError::Problem)?;
+            .map_err(|error| match error {
+            planner::ProblemError::TooLarge => PassError::TooManyBytes,
+            error => PassError::Problem(error),
+        })?;
     Ok(BlockProblem { problem, kernels: builder.kernels, values: builder.values, argument_bytes })
 }
 

@@ -66,7 +66,7 @@ impl Program {
     /// A pass's refusal, at the place of the operation or value it names.
     pub(crate) fn refuse(&self, module: &Module, error: &PassError) -> Failure {
         let kind = match error {
-            PassError::TooManyOps { .. } => DiagnosticKind::Limit,
+            PassError::TooManyOps { .. } | PassError::TooManyBytes => DiagnosticKind::Limit,
             PassError::Unmet(unmet) => {
                 return Failure::Unmet(text::unmet(unmet, &|_| String::new()));
             }

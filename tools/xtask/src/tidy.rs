@@ -19,7 +19,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 14] = [
     ("ckpt-runtime", &["ckpt-entity", "ckpt-interp", "ckpt-ir"]),
     ("ckpt-lower", &["ckpt-arena", "ckpt-entity", "ckpt-ir", "ckpt-passes", "ckpt-runtime"]),
     ("ckpt-codegen", &["ckpt-entity", "ckpt-interp", "ckpt-ir", "ckpt-passes"]),
-    ("ckpt-bench", &["ckpt-planner"]),
+    ("ckpt-bench", &["ckpt-ir", "ckpt-planner"]),
     ("ckpt-fuzz", &["ckpt-interp", "ckpt-ir", "ckpt-passes"]),
     (
         "ckpt-opt",

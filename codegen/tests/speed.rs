@@ -5,7 +5,7 @@
 
 mod common;
 use ckpt_codegen::kernels::compile;
-use common::{Loaded, Random, parse, random, shape_of, whole};
+use common::{Loaded, Random, models, parse, random, shape_of, whole};
 use std::time::Instant;
 
 /// Smallest time of several runs, in milliseconds.
@@ -109,4 +109,61 @@ fn rates() {
            %0 = stablehlo.pad %a, %z, low = [0, 1, 1, 0], high = [0, 1, 1, 0], interior = [0, 0, 0, 0] : (tensor<64x30x30x64xf32>, tensor<f32>) -> tensor<64x32x32x64xf32>
            return %0 : tensor<64x32x32x64xf32> }",
     );
+}
+
+/// The kernels of the benchmarks that take longest over a copy of their bytes.
+#[test]
+#[ignore = "a measurement"]
+fn slowest_kernels_of_models() {
+    /// Bytes per millisecond that one core copies.
+    const RATE: f64 = 20e6;
+    for name in ["bench_gpt.mlir", "bench_mlp.mlir", "bench_lstm.mlir", "bench_cnn.mlir"] {
+        let Some((module, kernels, object)) = models::compiled(name, ckpt_passes::Policy::None) else {
+            continue;
+        };
+        let loaded = Loaded::new(&object);
+        let mut rows = Vec::new();
+        for (kernel, info) in kernels.iter().zip(&object.kernels) {
+            let Some(info) = info else { continue };
+            let values = kernel.inputs.iter().chain(&kernel.outputs);
+            let sizes = values.map(|v| module.types.bytes(module.value_type(*v)).unwrap().0 as usize);
+            let mut memory: Vec<Vec<u8>> = sizes.map(|size| vec![0; size]).collect();
+            let bytes: usize = memory.iter().map(Vec::len).sum();
+            let buffers: Vec<*mut std::ffi::c_void> =
+                memory.iter_mut().map(|m| m.as_mut_ptr().cast()).collect();
+            let time = fastest(|| loaded.call(info, &buffers, 1));
+            let root = module.op_name(*kernel.ops.last().unwrap()).to_owned();
+            let ty = module
+                .tensor_type(kernel.outputs[0])
+                .map(|ty| format!("{:?}", ty.static_shape().unwrap_or_default()));
+            rows.push((
+                time - bytes as f64 / RATE,
+                time,
+                bytes,
+                kernel.name.clone(),
+                root,
+                kernel.ops.len(),
+                ty,
+                info.symbol.clone(),
+            ));
+        }
+        rows.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let total: f64 = rows.iter().map(|row| row.1).sum();
+        eprintln!("{name}: {total:.1} ms in all kernels");
+        for (over, time, bytes, name, root, ops, ty, symbol) in rows.into_iter().take(14) {
+            eprintln!(
+                "  {over:7.2} {time:7.2} ms {:7} KiB {symbol} {name} {root} {ops} ops {ty:?}",
+                bytes >> 10
+            );
+        }
+    }
+}
+
+/// Compile times and coverage of the largest models.
+#[test]
+#[ignore = "a measurement"]
+fn large_models() {
+    for name in ["gpt2_small.mlir", "gpt2_small_scan.mlir", "gpt_nano_dropout.mlir", "keras_resnet50.mlir", "unet.mlir", "lstm.mlir"] {
+        let _ = models::compiled(name, ckpt_passes::Policy::None);
+    }
 }

@@ -163,7 +163,14 @@ fn slowest_kernels_of_models() {
 #[test]
 #[ignore = "a measurement"]
 fn large_models() {
-    for name in ["gpt2_small.mlir", "gpt2_small_scan.mlir", "gpt_nano_dropout.mlir", "keras_resnet50.mlir", "unet.mlir", "lstm.mlir"] {
+    for name in [
+        "gpt2_small.mlir",
+        "gpt2_small_scan.mlir",
+        "gpt_nano_dropout.mlir",
+        "keras_resnet50.mlir",
+        "unet.mlir",
+        "lstm.mlir",
+    ] {
         let _ = models::compiled(name, ckpt_passes::Policy::None);
     }
 }

@@ -17,13 +17,16 @@ use super::combine::{Combiner, Lanes};
 use super::cone::Cone;
 use super::element::Elem;
 use super::kernel::{Draft, Outputs};
-use super::nest::Rows;
+use super::nest::Nest;
 use super::{Emitted, NoPath, Ssa, Ty, scalar};
 use crate::index::Affine;
 use ckpt_ir::{Module, OpId, OpKind, ValueId};
 
-/// Columns whose accumulators are held at once: 1 KiB of `f32`.
-const BLOCK: i64 = 256;
+/// Columns whose accumulators are held at once: 4 KiB of `f32`, a page of each row.
+const BLOCK: i64 = 1024;
+
+/// Window sizes, steps and paddings at most: their products with indices stay exact.
+const MAX_STEP: i64 = 1 << 24;
 
 /// Lanes by the length of the trailing reduced dimensions: enough to fill the
 /// vector units, few enough that combining them does not matter.
@@ -92,17 +95,17 @@ impl Fold {
         Ok(Self { combiner, inputs, inits, source, kept, reduced, trailing })
     }
 
-    /// The rows to begin with.
-    pub(super) fn rows(&self) -> Rows {
-        Rows::flat(self.kept.iter().product())
+    /// The nest to begin with.
+    pub(super) fn nest(&self) -> Nest {
+        Nest::flat(self.kept.iter().product())
     }
 
     /// Emits the kernel.
     ///
     /// # Errors
     /// What has no fast path.
-    pub(super) fn emit(&self, cone: &mut Cone<'_>, outputs: &Outputs, rows: Rows) -> Emitted<Draft> {
-        if self.trailing == 0 { self.columns(cone, outputs, rows) } else { self.line(cone, outputs) }
+    pub(super) fn emit(&self, cone: &mut Cone<'_>, outputs: &Outputs, nest: &Nest) -> Emitted<Draft> {
+        if self.trailing == 0 { self.columns(cone, outputs, nest) } else { self.line(cone, outputs) }
     }
 
     fn initial(&self, cone: &mut Cone<'_>) -> Emitted<Vec<Elem>> {
@@ -132,8 +135,9 @@ impl Fold {
     }
 
     /// The innermost dimension is kept: columns side by side.
-    fn columns(&self, cone: &mut Cone<'_>, outputs: &Outputs, rows: Rows) -> Emitted<Draft> {
+    fn columns(&self, cone: &mut Cone<'_>, outputs: &Outputs, nest: &Nest) -> Emitted<Draft> {
         let elements = &self.combiner.elements;
+        let rows = nest.rows;
         let count: i64 = self.reduced.iter().product();
         let accumulators = Lanes::new(&mut cone.body, elements, BLOCK.min(rows.row))?;
         let initial = self.initial(cone)?;
@@ -156,7 +160,7 @@ impl Fold {
         let values = accumulators.load(&mut cone.body, elements, lane);
         let values = self.combine(cone, &values, &kept, &reduced)?;
         accumulators.store(&mut cone.body, lane, &values);
-        let better = rows.refined(cone, &column);
+        let better = nest.refined(cone, &column);
         cone.close_loop();
         cone.close_loop();
         let column = cone.open_loop(from, to, 1, (0, last));
@@ -310,7 +314,9 @@ fn windows(module: &Module, op: OpId, shape: &[i64]) -> Emitted<(Source, Vec<i64
     let (strides, dilations) = (list("window_strides"), list("window_dilations"));
     let bases = list("base_dilations");
     let padding = ints(module, op, "padding").unwrap_or_else(|| vec![0; 2 * rank]);
-    if [&sizes, &strides, &dilations, &bases].iter().any(|list| list.len() != rank)
+    let fits = |list: &[i64]| list.iter().all(|x| (1..=MAX_STEP).contains(x)) && list.len() == rank;
+    if ![&sizes, &strides, &dilations, &bases].iter().all(|list| fits(list))
+        || padding.iter().any(|x| x.abs() > MAX_STEP)
         || padding.len() != 2 * rank
     {
         return Err(form);

@@ -83,3 +83,33 @@ fn gathers_rows_and_elements() {
         0.0,
     );
 }
+
+#[test]
+fn transposes_in_tiles() {
+    for (of, to) in [("1024x80", "80x1024"), ("1000x70", "70x1000"), ("520x1024", "1024x520")] {
+        check(
+            &format!(
+                "func.func @main(%a: tensor<{of}xf32>, %b: tensor<{to}xf32>) -> tensor<{to}xf32> {{
+                   %0 = stablehlo.transpose %a, dims = [1, 0] : (tensor<{of}xf32>) -> tensor<{to}xf32>
+                   %1 = stablehlo.add %0, %b : tensor<{to}xf32>
+                   return %1 : tensor<{to}xf32>
+                 }}"
+            ),
+            0.0,
+        );
+    }
+}
+
+#[test]
+fn rows_are_cut_at_edges() {
+    check(
+        "func.func @main(%a: tensor<70x10xf32>, %b: tensor<70x13xf32>, %z: tensor<f32>) -> (tensor<70x27xf32>, tensor<70x27xf32>) {
+           %0 = stablehlo.concatenate %a, %b, %a, dim = 1 : (tensor<70x10xf32>, tensor<70x13xf32>, tensor<70x10xf32>) -> tensor<70x33xf32>
+           %1 = stablehlo.slice %0 [0:70, 3:30] : (tensor<70x33xf32>) -> tensor<70x27xf32>
+           %2 = stablehlo.pad %b, %z, low = [0, 5], high = [0, 9], interior = [0, 0] : (tensor<70x13xf32>, tensor<f32>) -> tensor<70x27xf32>
+           %3 = stablehlo.add %1, %2 : tensor<70x27xf32>
+           return %1, %3 : tensor<70x27xf32>, tensor<70x27xf32>
+         }",
+        0.0,
+    );
+}

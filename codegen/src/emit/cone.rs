@@ -60,6 +60,10 @@ pub(crate) struct Cone<'a> {
     atoms: HashMap<Ssa, Affine>,
     known: HashMap<(ValueId, Vec<Affine>), Elem>,
     wanted: Vec<(ValueId, Vec<Affine>)>,
+    /// Positions read from buffers, with the bytes of an element.
+    pub(super) accesses: Vec<(Affine, i64)>,
+    /// Indices that were clamped to `0..=last`, with `last`.
+    pub(super) edges: Vec<(Affine, i64)>,
 }
 
 impl<'a> Cone<'a> {
@@ -81,6 +85,8 @@ impl<'a> Cone<'a> {
             atoms: HashMap::new(),
             known: HashMap::new(),
             wanted: Vec::new(),
+            accesses: Vec::new(),
+            edges: Vec::new(),
         }
     }
 
@@ -251,6 +257,7 @@ impl<'a> Cone<'a> {
             let raw = self.body.load_constant(address, ty);
             parts.push(unpack(&mut self.body, element, raw));
         }
+        self.accesses.push((position, element.byte_width() as i64));
         Ok(Elem { re: parts[0], im: parts.get(1).copied() })
     }
 

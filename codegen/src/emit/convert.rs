@@ -1,6 +1,6 @@
 //! `convert`, `bitcast_convert` between types of one width, `reduce_precision`.
 
-use super::element::{Elem, register, round};
+use super::element::{Elem, register, round, round_any};
 use super::integer::Width;
 use super::{Body, Ssa, Ty};
 use ckpt_ir::ElementType;
@@ -58,9 +58,9 @@ fn float_to_float(body: &mut Body, to: ElementType, value: Ssa) -> Ssa {
         (Ty::F64, ElementType::F32) => body.cast("arith.truncf", value, Ty::F32),
         (Ty::F64, _) => {
             let odd = round_to_odd(body, value);
-            round(body, to, odd)
+            round_any(body, to, odd)
         }
-        _ => round(body, to, value),
+        _ => round_any(body, to, value),
     }
 }
 

@@ -103,11 +103,11 @@ pub(crate) fn pack(body: &mut Body, element: ElementType, value: Ssa) -> Ssa {
     }
 }
 
-/// Rounds a register of type `f32` to the nearest number of a narrower
-/// floating-point type, ties to even; other types are returned as they are.
+/// Rounds the `f32` result of an operation on numbers of a narrower
+/// floating-point type to it, ties to even; other types are returned as they are.
 pub(crate) fn round(body: &mut Body, element: ElementType, value: Ssa) -> Ssa {
     match element {
-        ElementType::Bf16 => round_bf16(body, value),
+        ElementType::Bf16 => round_bf16(body, value, false),
         ElementType::F16 => {
             let half = body.cast("arith.truncf", value, Ty::F16);
             body.cast("arith.extf", half, Ty::F32)
@@ -116,22 +116,34 @@ pub(crate) fn round(body: &mut Body, element: ElementType, value: Ssa) -> Ssa {
     }
 }
 
-/// Adds half a unit of the upper half and clears the lower one; NaNs stay NaNs.
-fn round_bf16(body: &mut Body, value: Ssa) -> Ssa {
+/// The same for any `f32`, whose NaNs may have payloads that carry.
+pub(crate) fn round_any(body: &mut Body, element: ElementType, value: Ssa) -> Ssa {
+    match element {
+        ElementType::Bf16 => round_bf16(body, value, true),
+        _ => round(body, element, value),
+    }
+}
+
+/// Adds half a unit of the upper half and clears the lower one. NaNs that come
+/// of operations on `bf16` have no payload in the lower half and stay NaNs;
+/// others need to be kept from carrying into the sign.
+fn round_bf16(body: &mut Body, value: Ssa, any_nan: bool) -> Ssa {
     let bits = body.cast("arith.bitcast", value, Ty::I32);
     let shift = body.int(Ty::I32, 16);
     let one = body.int(Ty::I32, 1);
     let below_half = body.int(Ty::I32, 0x7fff);
-    let quiet = body.int(Ty::I32, 0x40_0000);
     let upper = body.int(Ty::I32, 0xffff_0000);
     let odd = body.binary("arith.shrui", bits, shift);
     let odd = body.binary("arith.andi", odd, one);
     let sum = body.binary("arith.addi", bits, below_half);
-    let sum = body.binary("arith.addi", sum, odd);
-    let nan = body.binary("arith.ori", bits, quiet);
-    let is_nan = body.cmpf("uno", value, value);
-    let chosen = body.select(is_nan, nan, sum);
-    let kept = body.binary("arith.andi", chosen, upper);
+    let mut sum = body.binary("arith.addi", sum, odd);
+    if any_nan {
+        let quiet = body.int(Ty::I32, 0x40_0000);
+        let nan = body.binary("arith.ori", bits, quiet);
+        let is_nan = body.cmpf("uno", value, value);
+        sum = body.select(is_nan, nan, sum);
+    }
+    let kept = body.binary("arith.andi", sum, upper);
     body.cast("arith.bitcast", kept, Ty::F32)
 }
 

@@ -17,7 +17,7 @@ use super::combine::{Combiner, Lanes};
 use super::cone::Cone;
 use super::element::Elem;
 use super::kernel::{Draft, Outputs};
-use super::nest::Rows;
+use super::nest::Nest;
 use super::{Emitted, NoPath, Ssa, Ty, scalar};
 use crate::index::Affine;
 use ckpt_ir::{Module, OpId, OpKind, ValueId};
@@ -92,17 +92,17 @@ impl Fold {
         Ok(Self { combiner, inputs, inits, source, kept, reduced, trailing })
     }
 
-    /// The rows to begin with.
-    pub(super) fn rows(&self) -> Rows {
-        Rows::flat(self.kept.iter().product())
+    /// The nest to begin with.
+    pub(super) fn nest(&self) -> Nest {
+        Nest::flat(self.kept.iter().product())
     }
 
     /// Emits the kernel.
     ///
     /// # Errors
     /// What has no fast path.
-    pub(super) fn emit(&self, cone: &mut Cone<'_>, outputs: &Outputs, rows: Rows) -> Emitted<Draft> {
-        if self.trailing == 0 { self.columns(cone, outputs, rows) } else { self.line(cone, outputs) }
+    pub(super) fn emit(&self, cone: &mut Cone<'_>, outputs: &Outputs, nest: &Nest) -> Emitted<Draft> {
+        if self.trailing == 0 { self.columns(cone, outputs, nest) } else { self.line(cone, outputs) }
     }
 
     fn initial(&self, cone: &mut Cone<'_>) -> Emitted<Vec<Elem>> {
@@ -132,8 +132,9 @@ impl Fold {
     }
 
     /// The innermost dimension is kept: columns side by side.
-    fn columns(&self, cone: &mut Cone<'_>, outputs: &Outputs, rows: Rows) -> Emitted<Draft> {
+    fn columns(&self, cone: &mut Cone<'_>, outputs: &Outputs, nest: &Nest) -> Emitted<Draft> {
         let elements = &self.combiner.elements;
+        let rows = nest.rows;
         let count: i64 = self.reduced.iter().product();
         let accumulators = Lanes::new(&mut cone.body, elements, BLOCK.min(rows.row))?;
         let initial = self.initial(cone)?;
@@ -156,7 +157,7 @@ impl Fold {
         let values = accumulators.load(&mut cone.body, elements, lane);
         let values = self.combine(cone, &values, &kept, &reduced)?;
         accumulators.store(&mut cone.body, lane, &values);
-        let better = rows.refined(cone, &column);
+        let better = nest.refined(cone, &column);
         cone.close_loop();
         cone.close_loop();
         let column = cone.open_loop(from, to, 1, (0, last));

@@ -4,7 +4,7 @@ use super::attrs::shape_of;
 use super::cone::{Cone, Literals};
 use super::fold::Fold;
 use super::map::map;
-use super::nest::Rows;
+use super::nest::Nest;
 use super::scatter::Scatter;
 use super::select_scatter::SelectScatter;
 use super::{Body, Emitted, NoPath, Ssa, Ty, movement, scalar};
@@ -40,8 +40,8 @@ pub(super) struct Outputs {
 /// What came of one attempt.
 pub(super) struct Draft {
     pub(super) extent: u64,
-    /// Rows that promise better indices.
-    pub(super) better: Option<Rows>,
+    /// A nest that promises better indices.
+    pub(super) better: Option<Nest>,
 }
 
 /// Emits a kernel.
@@ -52,12 +52,12 @@ pub(crate) fn kernel(module: &Module, source: &KernelSource, literals: &mut Lite
     check_sizes(module, source)?;
     let ops: HashSet<OpId> = source.ops.iter().copied().collect();
     let family = Family::of(module, source)?;
-    let mut rows = family.rows(module, source)?;
+    let mut nest = family.nest(module, source)?;
     for attempt in 1.. {
         let (mut cone, outputs) = open(module, source, &ops, literals);
-        let draft = family.emit(&mut cone, &outputs, rows)?;
+        let draft = family.emit(&mut cone, &outputs, &nest)?;
         match draft.better {
-            Some(better) if attempt < MAX_DRAFTS => rows = better,
+            Some(better) if attempt < MAX_DRAFTS => nest = better,
             _ => {
                 let text = function(source, &cone.body.finish());
                 return Ok(Kernel { text, extent: draft.extent });
@@ -100,11 +100,12 @@ impl Family {
         }
     }
 
-    fn rows(&self, module: &Module, source: &KernelSource) -> Emitted<Rows> {
+    /// The nest to begin with.
+    fn nest(&self, module: &Module, source: &KernelSource) -> Emitted<Nest> {
         match self {
-            Self::Fold(fold) => Ok(fold.rows()),
+            Self::Fold(fold) => Ok(fold.nest()),
             // They split their work in their own way.
-            Self::Scatter(_) | Self::SelectScatter(_) => Ok(Rows::flat(1)),
+            Self::Scatter(_) | Self::SelectScatter(_) => Ok(Nest::flat(1)),
             Self::Map => {
                 let count = |value: &ValueId| {
                     shape_of(module, *value).map(|shape| shape.iter().product::<i64>()).ok_or(NoPath::Shape)
@@ -112,7 +113,7 @@ impl Family {
                 let counts = source.outputs.iter().map(count).collect::<Emitted<Vec<_>>>()?;
                 let first = *counts.first().ok_or(NoPath::Shape)?;
                 if counts.iter().all(|count| *count == first) {
-                    Ok(Rows::flat(first))
+                    Ok(Nest::flat(first))
                 } else {
                     Err(NoPath::Shape)
                 }
@@ -120,10 +121,10 @@ impl Family {
         }
     }
 
-    fn emit(&self, cone: &mut Cone<'_>, outputs: &Outputs, rows: Rows) -> Emitted<Draft> {
+    fn emit(&self, cone: &mut Cone<'_>, outputs: &Outputs, nest: &Nest) -> Emitted<Draft> {
         match self {
-            Self::Map => map(cone, outputs, rows),
-            Self::Fold(fold) => fold.emit(cone, outputs, rows),
+            Self::Map => map(cone, outputs, nest),
+            Self::Fold(fold) => fold.emit(cone, outputs, nest),
             Self::Scatter(scatter) => scatter.emit(cone, outputs),
             Self::SelectScatter(scatter) => scatter.emit(cone, outputs),
         }

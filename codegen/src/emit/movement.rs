@@ -126,6 +126,7 @@ impl Cone<'_> {
         if low >= 0 && high <= last {
             return (index.clone(), None);
         }
+        self.edges.push((index.clone(), last));
         let value = self.position(index);
         let (zero, end) = (self.body.int(Ty::I64, 0), self.body.int(Ty::I64, last));
         // As an unsigned number, a negative index is beyond the end.

@@ -66,22 +66,20 @@ fn unary(body: &mut Body, kind: OpKind, element: ElementType, value: Elem) -> Op
     unary_float(body, kind, element, x).map(Elem::real)
 }
 
-/// Operations that one MLIR operation computes, exactly or correctly rounded.
-const FLOAT_UNARY: [(OpKind, &str); 7] = [
+/// Operations that one MLIR operation computes exactly.
+const FLOAT_UNARY: [(OpKind, &str); 6] = [
     (OpKind::Abs, "math.absf"),
     (OpKind::Negate, "arith.negf"),
     (OpKind::Floor, "math.floor"),
     (OpKind::Ceil, "math.ceil"),
     (OpKind::RoundNearestAfz, "math.round"),
     (OpKind::RoundNearestEven, "math.roundeven"),
-    (OpKind::Sqrt, "math.sqrt"),
 ];
 
 fn unary_float(body: &mut Body, kind: OpKind, element: ElementType, x: Ssa) -> Option<Ssa> {
     use OpKind as K;
     if let Some((_, op)) = FLOAT_UNARY.iter().find(|(k, _)| *k == kind) {
-        let result = body.unary(op, x);
-        return Some(round(body, element, result));
+        return Some(body.unary(op, x));
     }
     let infinity = body.float(x.ty, f64::INFINITY);
     Some(match kind {
@@ -105,6 +103,10 @@ fn unary_float(body: &mut Body, kind: OpKind, element: ElementType, x: Ssa) -> O
             let itself = body.cmpf("ueq", x, zero);
             let unit = body.binary("math.copysign", one, x);
             body.select(itself, x, unit)
+        }
+        K::Sqrt => {
+            let root = body.unary("math.sqrt", x);
+            round(body, element, root)
         }
         K::Logistic => logistic(body, element, x),
         _ => {
@@ -142,8 +144,8 @@ pub(crate) fn binary(body: &mut Body, kind: OpKind, element: ElementType, a: Ele
             OpKind::Subtract => "arith.subf",
             OpKind::Multiply => "arith.mulf",
             OpKind::Divide => "arith.divf",
-            OpKind::Maximum => "arith.maximumf",
-            OpKind::Minimum => "arith.minimumf",
+            OpKind::Maximum => return Some(Elem::real(body.binary("arith.maximumf", a, b))),
+            OpKind::Minimum => return Some(Elem::real(body.binary("arith.minimumf", a, b))),
             _ => {
                 let result = math::binary(body, kind, a, b)?;
                 return Some(Elem::real(round(body, element, result)));

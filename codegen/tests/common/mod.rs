@@ -1,6 +1,16 @@
 //! Runs functions both ways: as one compiled kernel, and operation by operation.
 
-#![allow(clippy::unwrap_used, clippy::panic, unsafe_code, dead_code, unreachable_pub, missing_docs)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    unsafe_code,
+    dead_code,
+    unreachable_pub,
+    missing_docs
+)]
+
+pub mod models;
 
 use ckpt_codegen::kernels::{KernelInfo, KernelSource, Object, compile};
 use ckpt_interp::{Tensor, Value, evaluate};

@@ -5,6 +5,7 @@
 //! What it accepts holds bit for bit (NaN payloads aside) for all operands.
 
 mod one_hot;
+mod pool_code;
 
 use crate::number::Common;
 use crate::term::{OpTerm, Sym, Term};
@@ -81,6 +82,7 @@ static RULES: &[(&str, Verifier)] = &[
     ("packed-predicate", packed_predicate),
     ("mask-from-output", mask_from_output),
     ("one-hot-scatter", one_hot::one_hot_scatter),
+    ("pool-code", pool_code::pool_code),
 ];
 
 /// The names of the rules that [`check`](crate::check) can replay.
@@ -179,22 +181,28 @@ impl<'a> Terms<'a> {
 
     /// Whether `region` is `(a, b) -> name(a, b)`.
     fn is_binary_body(self, region: Sym, name: &str) -> bool {
+        self.binary_body(region, name).is_some()
+    }
+
+    /// The run of `name` in a region `(a, b) -> name(a, b)`.
+    fn binary_body(self, region: Sym, name: &str) -> Option<&'a OpTerm> {
         let terms = &self.common.terms;
-        let Term::Region(blocks) = terms.get(region) else { return false };
-        let [block] = blocks[..] else { return false };
-        let Term::Block { level, arguments, ops, state } = terms.get(block) else { return false };
+        let Term::Region(blocks) = terms.get(region) else { return None };
+        let [block] = blocks[..] else { return None };
+        let Term::Block { level, arguments, ops, state } = terms.get(block) else { return None };
         let pure = matches!(terms.get(*state), Term::Entry { .. });
-        let ([a, b], [end]) = (&arguments[..], &ops[..]) else { return false };
+        let ([a, b], [end]) = (&arguments[..], &ops[..]) else { return None };
         let yielded = terms.op(*end).and_then(|end| match end.operands[..] {
             [value] => self.run(name, value),
             _ => None,
         });
-        let Some(body) = yielded else { return false };
+        let body = yielded?;
         let argument = |value: Sym, which: u32, expected| {
             matches!(terms.get(value), Term::Argument { level: l, index, ty, .. }
                 if l == level && *index == which && *ty == expected)
         };
-        pure && matches!(body.operands[..], [x, y] if argument(x, 0, *a) && argument(y, 1, *b))
+        let holds = pure && matches!(body.operands[..], [x, y] if argument(x, 0, *a) && argument(y, 1, *b));
+        holds.then_some(body)
     }
 }
 

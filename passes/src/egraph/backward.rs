@@ -1,13 +1,14 @@
 //! Equalities adopted in the backward pass alone: its readers of a stored
 //! value read what a rule found equal to it, made from something smaller that
-//! crosses in the value's place.
+//! crosses in the value's place. An operation of the backward pass gives way to
+//! one that needs less.
 
 use super::build::build;
 use super::extract::{Materialiser, Replacement, saturate, take_tables};
 use super::rules::{Adoption, RuleSet};
 use crate::clone::{ValueMap, clone_op};
 use ckpt_entity::EntitySet;
-use ckpt_ir::{BlockId, Module, OpId, ValueId};
+use ckpt_ir::{BlockId, Module, OpId, OpKind, ValueId};
 use std::collections::HashMap;
 
 /// Which operations each pass computes; virtual ones may be in both.
@@ -21,8 +22,8 @@ pub struct Passes {
     pub stored: Vec<ValueId>,
 }
 
-/// Lets the backward pass read what the `rules` found equal to stored
-/// values. Returns what was adopted; the module is unchanged if nothing was.
+/// Lets the backward pass read what the `rules` found equal to stored values
+/// and to its own. Returns what was adopted; the module is unchanged if nothing was.
 /// Linear in the block and in the saturated e-graph.
 pub fn improve_backward(
     module: &mut Module,
@@ -43,7 +44,9 @@ pub fn improve_backward(
     for op in module.block(block).ops.clone() {
         rewriter.operation(module, op);
         let results = module.op(op).results.clone();
-        for original in results.into_iter().filter(|value| built.graph.analysis.stored.contains(value)) {
+        let own = passes.backward.contains(op) && !passes.forward.contains(op);
+        let adopts = |value: &ValueId| own || built.graph.analysis.stored.contains(value);
+        for original in results.into_iter().filter(adopts) {
             let class = built.classes.get(&original).map(|class| built.graph.find(*class));
             let Some(better) = class.and_then(|class| found.get(&class)?.first()) else { continue };
             let before = rewriter.ops.len();
@@ -56,8 +59,55 @@ pub fn improve_backward(
             }
         }
     }
-    module.set_block_ops(block, rewriter.ops);
+    let made: EntitySet<OpId> = replacements.iter().flat_map(|r| r.made.iter().copied()).collect();
+    let ops = hoist(module, rewriter.ops, &made, &passes.forward);
+    module.set_block_ops(block, ops);
     replacements
+}
+
+/// Moves operations that rules made of the forward pass's values to where those
+/// are computed, so that what they make crosses in the values' place.
+/// Linear in the block.
+fn hoist(module: &Module, ops: Vec<OpId>, made: &EntitySet<OpId>, forward: &EntitySet<OpId>) -> Vec<OpId> {
+    let of_nothing = |op: OpId| matches!(module.op(op).kind, OpKind::Constant | OpKind::Iota);
+    // What made operations read may be constants that stand further down.
+    let mut early: EntitySet<OpId> = EntitySet::new();
+    let mut places: HashMap<ValueId, Option<usize>> = HashMap::new();
+    let mut after: Vec<Vec<OpId>> = vec![Vec::new(); ops.len()];
+    let mut stay = Vec::with_capacity(ops.len());
+    for &op in ops.iter().filter(|op| made.contains(**op)) {
+        let operands = module.op(op).operands.iter().filter_map(|value| module.defining_op(*value));
+        early.extend_with(operands.chain([op]).filter(|op| of_nothing(*op)));
+    }
+    for (place, &op) in ops.iter().enumerate() {
+        let mut at = (!early.contains(op)).then_some(place);
+        if made.contains(op) && at.is_some() {
+            let operands = &module.op(op).operands;
+            let last = operands.iter().filter_map(|value| places.get(value).copied().flatten()).max();
+            match last {
+                None => {
+                    early.insert(op);
+                    at = None;
+                }
+                Some(last) if forward.contains(ops[last]) => {
+                    after[last].push(op);
+                    at = Some(last);
+                }
+                Some(_) => stay.push(place),
+            }
+        } else if at.is_some() {
+            stay.push(place);
+        }
+        places.extend(module.op(op).results.iter().map(|result| (*result, at)));
+    }
+    let first = ops.iter().copied().filter(|op| early.contains(*op));
+    let mut kept = vec![false; ops.len()];
+    stay.iter().for_each(|place| kept[*place] = true);
+    let rest = ops
+        .iter()
+        .enumerate()
+        .flat_map(|(place, op)| kept[place].then_some(*op).into_iter().chain(after[place].iter().copied()));
+    first.chain(rest).collect()
 }
 
 /// Rewrites operations in order; what both passes compute is split in two.

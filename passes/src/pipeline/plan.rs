@@ -4,6 +4,7 @@
 use crate::cost::Device;
 use crate::egraph::{Replacement, improve_backward};
 use crate::fusion::classify;
+use crate::normalise::remove_unused;
 use crate::phase::forward_kernels;
 use crate::pipeline::{Options, Unmet};
 use crate::remat::keep;
@@ -52,6 +53,7 @@ pub(super) fn best_variant(
     if adopted.is_empty() {
         return Ok(plain);
     }
+    remove_unused(&mut module);
     let replacements = plain.replacements.iter().cloned().chain(adopted).collect();
     let rewritten = state_and_plan(module, replacements)?;
     Ok(better(plain, rewritten))

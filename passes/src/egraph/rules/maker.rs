@@ -52,16 +52,39 @@ impl Maker<'_> {
     }
 
     pub(super) fn equal(&mut self, a: Id, b: Id, shape: &[u64], element: ElementType) -> Id {
+        let unsigned = matches!(element, ElementType::Uint(_));
+        self.compare("EQ", if unsigned { "UNSIGNED" } else { "SIGNED" }, a, b, shape)
+    }
+
+    /// A comparison by its direction and the order that it compares by.
+    pub(super) fn compare(&mut self, direction: &str, order: &str, a: Id, b: Id, shape: &[u64]) -> Id {
         let facts = self.facts();
         let ty = facts.intern_tensor(shape, ElementType::Bool);
-        let unsigned = matches!(element, ElementType::Uint(_));
         let enumerated = |facts: &mut Facts, kind: &str, value: &str| {
             let attr = Attr::Enum(facts.names.intern(kind), facts.names.intern(value));
             facts.intern_attr(attr)
         };
-        let direction = enumerated(facts, "comparison_direction", "EQ");
-        let how = enumerated(facts, "comparison_type", if unsigned { "UNSIGNED" } else { "SIGNED" });
-        self.op(OpKind::Compare, &[("comparison_direction", direction), ("compare_type", how)], ty, &[a, b])
+        let direction = enumerated(facts, "comparison_direction", direction);
+        let order = enumerated(facts, "comparison_type", order);
+        self.op(OpKind::Compare, &[("comparison_direction", direction), ("compare_type", order)], ty, &[a, b])
+    }
+
+    /// A strided slice with a result of the shape.
+    pub(super) fn slice(
+        &mut self,
+        value: Id,
+        starts: &[i64],
+        limits: &[i64],
+        strides: &[i64],
+        shape: &[u64],
+        element: ElementType,
+    ) -> Id {
+        let facts = self.facts();
+        let ty = facts.intern_tensor(shape, element);
+        let (starts, limits) = (facts.int_array(starts), facts.int_array(limits));
+        let strides = facts.int_array(strides);
+        let properties = [("start_indices", starts), ("limit_indices", limits), ("strides", strides)];
+        self.op(OpKind::Slice, &properties, ty, &[value])
     }
 
     /// A scalar of the bytes.

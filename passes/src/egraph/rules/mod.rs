@@ -8,9 +8,10 @@
 mod maker;
 mod one_hot;
 mod packed_predicate;
+mod pool_code;
 
 use super::language::{Signature, TensorGraph, TensorNode};
-use ckpt_ir::{Module, OpKind};
+use ckpt_ir::{Attr, Module, OpKind};
 use egg::Id;
 
 /// How exact a rule is.
@@ -77,6 +78,14 @@ pub const RULES: &[Rule] = &[
         adoption: Adoption::Backward,
         apply: packed_predicate::apply,
     },
+    Rule {
+        name: "pool-code",
+        class: Class::Bitwise,
+        summary: "select(x > 0, select_and_scatter(max(x, 0), g), 0) => select(winner bits, 0 + g, 0)",
+        looks_at: LooksAt::Kind(OpKind::Select),
+        adoption: Adoption::Backward,
+        apply: pool_code::apply,
+    },
 ];
 
 /// The rules that a compilation may use.
@@ -123,5 +132,35 @@ pub(super) fn kind_of(graph: &TensorGraph, node: &TensorNode) -> Option<OpKind> 
         Signature::Op { kind, .. } | Signature::Region { kind, .. } => Some(*kind),
         Signature::Fold { .. } => Some(OpKind::Reduce),
         Signature::Leaf(_) => None,
+    }
+}
+
+/// The first node of a class with an operation of the kind.
+fn find_node(graph: &TensorGraph, class: Id, kind: OpKind) -> Option<TensorNode> {
+    graph[class].nodes.iter().find(|node| kind_of(graph, node) == Some(kind)).cloned()
+}
+
+/// Whether a class is known to be all `+0`.
+fn is_positive_zero(graph: &TensorGraph, class: Id) -> bool {
+    let mut class = class;
+    loop {
+        let nodes = &graph[class].nodes;
+        let zero = |node: &TensorNode| match graph.analysis.attr(node.signature, "value") {
+            Some(Attr::Dense(dense)) => dense.splat && dense.bytes.iter().all(|byte| *byte == 0),
+            _ => false,
+        };
+        if nodes.iter().any(zero) {
+            return true;
+        }
+        let broadcast = nodes.iter().find(|node| {
+            matches!(
+                graph.analysis.signature(node.signature),
+                Signature::Op { kind: OpKind::BroadcastInDim | OpKind::Reshape, .. }
+            )
+        });
+        match broadcast {
+            Some(node) => class = node.operands[0],
+            None => return false,
+        }
     }
 }

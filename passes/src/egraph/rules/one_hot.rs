@@ -6,6 +6,7 @@
 //! since the scatter adds to zero and `-0` becomes `+0`. An index outside the
 //! row is dropped by the scatter and equals no element of the iota.
 
+use super::is_positive_zero;
 use super::maker::Maker;
 use crate::egraph::language::{Signature, TensorGraph, TensorNode};
 use ckpt_ir::{Attr, Dim, ElementType, Module, OpId, OpKind, ScatterDims, TensorType};
@@ -52,31 +53,6 @@ fn adds(module: &Module, op: OpId) -> bool {
     let (add, end) = (module.op(add), module.op(end));
     let sums = add.kind == OpKind::Add && (add.operands[..] == [a, b] || add.operands[..] == [b, a]);
     sums && end.kind == OpKind::Return && end.operands[..] == add.results[..]
-}
-
-/// Whether a class is known to be all `+0`.
-fn is_positive_zero(graph: &TensorGraph, class: Id) -> bool {
-    let mut class = class;
-    loop {
-        let nodes = &graph[class].nodes;
-        let zero = |node: &TensorNode| match graph.analysis.attr(node.signature, "value") {
-            Some(Attr::Dense(dense)) => dense.splat && dense.bytes.iter().all(|byte| *byte == 0),
-            _ => false,
-        };
-        if nodes.iter().any(zero) {
-            return true;
-        }
-        let broadcast = nodes.iter().find(|node| {
-            matches!(
-                graph.analysis.signature(node.signature),
-                Signature::Op { kind: OpKind::BroadcastInDim | OpKind::Reshape, .. }
-            )
-        });
-        match broadcast {
-            Some(node) => class = node.operands[0],
-            None => return false,
-        }
-    }
 }
 
 /// `select(iota == broadcast(i), broadcast(0 + u), 0)`.

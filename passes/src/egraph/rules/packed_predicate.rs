@@ -26,12 +26,18 @@ const BYTE: ElementType = ElementType::Uint(8);
 pub(super) fn apply(_: &Module, graph: &mut TensorGraph, class: Id, _: &TensorNode) -> Option<Id> {
     let ty = graph[class].data.ty;
     let tensor = graph.analysis.tensor(ty)?.clone();
-    let count = tensor.element_count().filter(|count| count % 8 == 0 && *count >= MIN_ELEMENTS)?;
+    tensor.element_count().filter(|count| count % 8 == 0 && *count >= MIN_ELEMENTS)?;
     if tensor.element != ElementType::Bool {
         return None;
     }
-    let rows = [count / 8, 8];
-    let mut make = Maker { graph };
+    let shape = tensor.static_shape()?;
+    Some(packed_and_back(&mut Maker { graph }, class, &shape))
+}
+
+/// `unpack(pack(class))` of a predicate of the shape, whose elements are a
+/// multiple of eight.
+pub(super) fn packed_and_back(make: &mut Maker<'_>, class: Id, shape: &[u64]) -> Id {
+    let rows = [shape.iter().product::<u64>() / 8, 8];
     let places = make.iota(&rows, BYTE, 1);
     let bits = make.elementwise(OpKind::Reshape, &rows, ElementType::Bool, &[class]);
     let bytes = make.elementwise(OpKind::Convert, &rows, BYTE, &[bits]);
@@ -45,5 +51,5 @@ pub(super) fn apply(_: &Module, graph: &mut TensorGraph, class: Id, _: &TensorNo
     let ones = make.fill(one, &rows, BYTE);
     let bit = make.elementwise(OpKind::And, &rows, BYTE, &[back, ones]);
     let predicate = make.elementwise(OpKind::Convert, &rows, ElementType::Bool, &[bit]);
-    Some(make.op(OpKind::Reshape, &[], ty, &[predicate]))
+    make.elementwise(OpKind::Reshape, shape, ElementType::Bool, &[predicate])
 }

@@ -29,24 +29,25 @@ impl Affine {
         Self { terms: Vec::new(), constant }
     }
 
-    /// `self + factor·other`.
+    /// `self + factor·other`. Wraps: attributes of valid programs may be huge
+    /// where what they multiply is always zero.
     pub(crate) fn plus(&self, factor: i64, other: &Self) -> Self {
         let mut terms = Vec::with_capacity(self.terms.len() + other.terms.len());
         let (mut a, mut b) = (self.terms.iter().peekable(), other.terms.iter().peekable());
         loop {
             let term = match (a.peek(), b.peek()) {
                 (Some(x), Some(y)) if x.0 == y.0 => {
-                    let sum = x.1 + factor * y.1;
+                    let sum = x.1.wrapping_add(factor.wrapping_mul(y.1));
                     (a.next(), b.next()).0.map(|x| (x.0, sum))
                 }
-                (Some(x), Some(y)) if x.0 > y.0 => b.next().map(|y| (y.0, factor * y.1)),
+                (Some(x), Some(y)) if x.0 > y.0 => b.next().map(|y| (y.0, factor.wrapping_mul(y.1))),
                 (Some(_), _) => a.next().copied(),
-                (None, Some(_)) => b.next().map(|y| (y.0, factor * y.1)),
+                (None, Some(_)) => b.next().map(|y| (y.0, factor.wrapping_mul(y.1))),
                 (None, None) => break,
             };
             terms.extend(term.filter(|(_, coefficient)| *coefficient != 0));
         }
-        Self { terms, constant: self.constant + factor * other.constant }
+        Self { terms, constant: self.constant.wrapping_add(factor.wrapping_mul(other.constant)) }
     }
 
     /// `factor·self`.
@@ -56,7 +57,7 @@ impl Affine {
 
     /// `self + constant`.
     pub(crate) fn offset(&self, constant: i64) -> Self {
-        Self { terms: self.terms.clone(), constant: self.constant + constant }
+        Self { terms: self.terms.clone(), constant: self.constant.wrapping_add(constant) }
     }
 
     /// The coefficient of an atom.

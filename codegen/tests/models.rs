@@ -33,7 +33,7 @@ fn covers(names: &[&str], policies: &[&str]) {
 #[test]
 fn benchmarks_are_covered() {
     covers(&["bench_gpt.mlir"], &["none", "activations:50%"]);
-    covers(&["bench_mlp.mlir", "bench_lstm.mlir", "bench_cnn.mlir", "unet_nano.mlir"], &["none"]);
+    covers(&["bench_lstm.mlir", "bench_cnn.mlir"], &["none"]);
 }
 
 /// Runs a model in the evaluator, and each kernel on what the evaluator has for

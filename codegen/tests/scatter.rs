@@ -61,3 +61,24 @@ fn the_gradient_of_a_pool() {
         );
     }
 }
+
+#[test]
+fn few_updates_of_many_elements() {
+    check(
+        "func.func @main(%i: tensor<7x1xi32>, %u: tensor<7xf32>) -> tensor<30x11xf32> {
+           %z = stablehlo.constant dense<0.0> : tensor<f32>
+           %a = stablehlo.broadcast_in_dim %z, dims = [] : (tensor<f32>) -> tensor<30x11xf32>
+           %m = stablehlo.constant dense<15> : tensor<7x1xi32>
+           %r = stablehlo.and %i, %m : tensor<7x1xi32>
+           %k = stablehlo.iota dim = 0 : tensor<7x1xi32>
+           %j = stablehlo.concatenate %r, %k, dim = 1 : (tensor<7x1xi32>, tensor<7x1xi32>) -> tensor<7x2xi32>
+           %0 = \"stablehlo.scatter\"(%a, %j, %u) <{scatter_dimension_numbers = #stablehlo.scatter<inserted_window_dims = [0, 1], scatter_dims_to_operand_dims = [0, 1], index_vector_dim = 1>}> ({
+           ^bb0(%x: tensor<f32>, %y: tensor<f32>):
+             %s = stablehlo.add %x, %y : tensor<f32>
+             stablehlo.return %s : tensor<f32>
+           }) : (tensor<30x11xf32>, tensor<7x2xi32>, tensor<7xf32>) -> tensor<30x11xf32>
+           return %0 : tensor<30x11xf32>
+         }",
+        0.0,
+    );
+}

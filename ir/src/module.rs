@@ -199,6 +199,26 @@ impl Module {
         self.top
     }
 
+    /// Puts a module of its own around everything, and makes it the top.
+    pub(crate) fn wrap_top(&mut self) {
+        let inner = self.top;
+        self.top = self.create_unknown_op(OpKind::Module.name(), &[], &[], LocId::unknown());
+        let region = self.create_region(self.top);
+        let body = self.create_block(region);
+        self.append(body, inner);
+    }
+
+    /// Where the top holds nothing but a module with a body, that becomes the top.
+    pub(crate) fn unwrap_top(&mut self) {
+        let &[only] = &self.block(self.body()).ops[..] else { return };
+        let data = &self.ops[only];
+        let region = data.regions.first().map(|region| &self.regions[*region]);
+        if data.kind == OpKind::Module && region.is_some_and(|region| !region.blocks.is_empty()) {
+            self.ops[only].parent = None;
+            self.top = only;
+        }
+    }
+
     /// The block of the top-level module.
     #[must_use]
     pub fn body(&self) -> BlockId {

@@ -184,7 +184,7 @@ op_table! {
 
     // Shapes and movement.
     Reshape "stablehlo.reshape" Pure View [];
-    DynamicReshape "stablehlo.dynamic_reshape" Pure View [];
+    DynamicReshape "stablehlo.dynamic_reshape" Pure Movement [];
     BroadcastInDim "stablehlo.broadcast_in_dim" Pure Movement ["broadcast_dimensions"];
     Broadcast "stablehlo.broadcast" Pure Movement ["broadcast_sizes"];
     DynamicBroadcastInDim "stablehlo.dynamic_broadcast_in_dim" Pure Movement
@@ -296,6 +296,8 @@ op_table! {
     ChloNextAfter "chlo.next_after" Pure Elementwise(10) [];
     ChloPolygamma "chlo.polygamma" Pure Elementwise(200) [];
     ChloRaggedDot "chlo.ragged_dot" Pure Dot ["precision_config" "ragged_dot_dimension_numbers"];
+    ChloScan "chlo.scan" OfRegions Control
+        ["dimension" "is_associative" "is_reverse" "operandSegmentSizes" "resultSegmentSizes" "scan_dim_size"];
     ChloSinh "chlo.sinh" Pure Elementwise(25) [];
     ChloSquare "chlo.square" Pure Elementwise(1) [];
     ChloTan "chlo.tan" Pure Elementwise(20) [];
@@ -315,6 +317,7 @@ op_table! {
     ChloBroadcastMultiply "chlo.broadcast_multiply" Pure Elementwise(1) ["broadcast_dimensions"];
     ChloBroadcastNextAfter "chlo.broadcast_next_after" Pure Elementwise(10) ["broadcast_dimensions"];
     ChloBroadcastOr "chlo.broadcast_or" Pure Elementwise(1) ["broadcast_dimensions"];
+    ChloBroadcastPolygamma "chlo.broadcast_polygamma" Pure Elementwise(200) ["broadcast_dimensions"];
     ChloBroadcastPower "chlo.broadcast_power" Pure Elementwise(30) ["broadcast_dimensions"];
     ChloBroadcastRemainder "chlo.broadcast_remainder" Pure Elementwise(8) ["broadcast_dimensions"];
     ChloBroadcastSelect "chlo.broadcast_select" Pure Elementwise(1) [];
@@ -324,6 +327,7 @@ op_table! {
     ChloBroadcastShiftRightLogical "chlo.broadcast_shift_right_logical" Pure Elementwise(1) ["broadcast_dimensions"];
     ChloBroadcastSubtract "chlo.broadcast_subtract" Pure Elementwise(1) ["broadcast_dimensions"];
     ChloBroadcastXor "chlo.broadcast_xor" Pure Elementwise(1) ["broadcast_dimensions"];
+    ChloBroadcastZeta "chlo.broadcast_zeta" Pure Elementwise(200) ["broadcast_dimensions"];
 
     // Shardy: where the parts of a value lie, not what it is.
     SdyShardingConstraint "sdy.sharding_constraint" Pure Elementwise(0) ["sharding"];

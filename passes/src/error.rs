@@ -25,12 +25,21 @@ pub enum PassError {
         /// The value.
         value: ValueId,
     },
+    /// The sizes of all values together do not fit 63 bits.
+    #[error("the sizes of all values together exceed 2^63 bytes")]
+    TooManyBytes,
     /// The program as a planner problem breaks one of its invariants.
     #[error("the program is no planning problem: {0}")]
     Problem(ckpt_planner::ProblemError),
     /// There is no function to optimise.
     #[error("the module has no function @main with a body, and not exactly one public function")]
     NoEntry,
+    /// A function whose body does not end with a return.
+    #[error("the function ends with an operation that is not known to return")]
+    NoReturn {
+        /// The function.
+        op: OpId,
+    },
     /// A plan that its own replay refuses: a defect of the planner.
     #[error("internal error: the plan is not legal: {0}")]
     Replay(ckpt_planner::ReplayError),

@@ -22,8 +22,11 @@ use super::{Emitted, NoPath, Ssa, Ty, scalar};
 use crate::index::Affine;
 use ckpt_ir::{Module, OpId, OpKind, ValueId};
 
-/// Columns whose accumulators are held at once: 1 KiB of `f32`.
-const BLOCK: i64 = 256;
+/// Columns whose accumulators are held at once: 4 KiB of `f32`, a page of each row.
+const BLOCK: i64 = 1024;
+
+/// Window sizes, steps and paddings at most: their products with indices stay exact.
+const MAX_STEP: i64 = 1 << 24;
 
 /// Lanes by the length of the trailing reduced dimensions: enough to fill the
 /// vector units, few enough that combining them does not matter.
@@ -311,7 +314,9 @@ fn windows(module: &Module, op: OpId, shape: &[i64]) -> Emitted<(Source, Vec<i64
     let (strides, dilations) = (list("window_strides"), list("window_dilations"));
     let bases = list("base_dilations");
     let padding = ints(module, op, "padding").unwrap_or_else(|| vec![0; 2 * rank]);
-    if [&sizes, &strides, &dilations, &bases].iter().any(|list| list.len() != rank)
+    let fits = |list: &[i64]| list.iter().all(|x| (1..=MAX_STEP).contains(x)) && list.len() == rank;
+    if ![&sizes, &strides, &dilations, &bases].iter().all(|list| fits(list))
+        || padding.iter().any(|x| x.abs() > MAX_STEP)
         || padding.len() != 2 * rank
     {
         return Err(form);

@@ -176,8 +176,11 @@ impl Cone<'_> {
         let mut inside = None;
         let mut at = Vec::new();
         for dim in 0..shape.len() {
-            let (clamped, hit) =
-                self.spread_index(&index[dim].offset(-low[dim]), interior[dim] + 1, shape[dim]);
+            let (clamped, hit) = self.spread_index(
+                &index[dim].plus(-1, &Affine::constant(low[dim])),
+                interior[dim].saturating_add(1),
+                shape[dim],
+            );
             inside = self.both(inside, hit);
             at.push(clamped);
         }

@@ -2,13 +2,13 @@
 //!
 //! Updates may meet at an element, so that their order is kept. Where the
 //! innermost dimension is one that windows cover whole, its columns are
-//! independent: they are the parallel dimension and the inner loop. Otherwise
-//! one call does everything.
+//! independent: they are the parallel dimension and the inner loop. Otherwise,
+//! if there are few updates, the outermost dimension is the parallel one, and
+//! each call makes the updates that fall into its part.
 
 use super::attrs::shape_of;
 use super::combine::Combiner;
 use super::cone::Cone;
-use super::element::Elem;
 use super::integer::Width;
 use super::kernel::{Draft, Outputs};
 use super::{Emitted, NoPath, Ssa, Ty, scalar};
@@ -18,6 +18,10 @@ use ckpt_ir::{Attr, Module, OpId, OpKind, ScatterDims, ValueId};
 /// Start indices are clamped to this, far outside every tensor, so that adding
 /// to them cannot overflow.
 const FAR: i64 = 1 << 40;
+
+/// Elements per update from which on looking at every update in every part
+/// costs less than copying in one part only.
+const FEW_UPDATES: i64 = 8;
 
 const FORM: NoPath = NoPath::Form(OpKind::Scatter);
 
@@ -77,29 +81,63 @@ impl Scatter {
     /// # Errors
     /// What has no fast path.
     pub(super) fn emit(&self, cone: &mut Cone<'_>, outputs: &Outputs) -> Emitted<Draft> {
-        let columns = if self.column.is_some() { self.shape.last().copied().unwrap_or(1) } else { 1 };
+        if self.column.is_some() { self.by_columns(cone, outputs) } else { self.by_slices(cone, outputs) }
+    }
+
+    fn by_columns(&self, cone: &mut Cone<'_>, outputs: &Outputs) -> Emitted<Draft> {
+        let (begin, end) = outputs.range;
+        let columns = self.shape.last().copied().unwrap_or(1);
         let rows = self.shape.iter().product::<i64>() / columns;
         let (zero, rows_end) = (cone.body.int(Ty::I64, 0), cone.body.int(Ty::I64, rows));
         let row = cone.open_loop(zero, rows_end, 1, (0, rows - 1));
-        let column = cone.open_loop(outputs.range.0, outputs.range.1, 1, (0, columns - 1));
-        let position = row.times(columns).plus(1, &column);
-        let index = cone.indices.unflatten(&position, &self.shape);
-        for ((&operand, &(_, pointer)), element) in
-            self.operands.iter().zip(&outputs.values).zip(&self.combiner.elements)
-        {
-            let value = cone.element(operand, &index)?;
-            cone.store(*element, pointer, &position, value);
-        }
+        let column = cone.open_loop(begin, end, 1, (0, columns - 1));
+        self.copy(cone, outputs, &row.times(columns).plus(1, &column))?;
         cone.close_loop();
         cone.close_loop();
         let updates = self.update_shape.iter().product::<i64>() / columns;
         let updates_end = cone.body.int(Ty::I64, updates);
         let update = cone.open_loop(zero, updates_end, 1, (0, updates - 1));
-        let column = cone.open_loop(outputs.range.0, outputs.range.1, 1, (0, columns - 1));
-        self.update(cone, outputs, &update, &column)?;
+        let column = cone.open_loop(begin, end, 1, (0, columns - 1));
+        self.update(cone, outputs, &update, &column, None)?;
         cone.close_loop();
         cone.close_loop();
         Ok(Draft { extent: columns as u64, better: None })
+    }
+
+    fn by_slices(&self, cone: &mut Cone<'_>, outputs: &Outputs) -> Emitted<Draft> {
+        let total: i64 = self.shape.iter().product();
+        let updates: i64 = self.update_shape.iter().product();
+        let few = updates.saturating_mul(FEW_UPDATES) <= total;
+        let slices = self.shape.first().copied().filter(|_| few).unwrap_or(1);
+        let (begin, end) = outputs.range;
+        let size = cone.body.int(Ty::I64, total / slices);
+        let (from, to) =
+            (cone.body.binary("arith.muli", begin, size), cone.body.binary("arith.muli", end, size));
+        let position = cone.open_loop(from, to, 1, (0, total - 1));
+        self.copy(cone, outputs, &position)?;
+        cone.close_loop();
+        let zero = cone.body.int(Ty::I64, 0);
+        let updates_end = cone.body.int(Ty::I64, updates);
+        // A call for an empty part has no element of its own to fall back on.
+        let some = cone.body.cmpi("ult", begin, end);
+        let updates_end = cone.body.select(some, updates_end, zero);
+        let update = cone.open_loop(zero, updates_end, 1, (0, updates - 1));
+        let part = (slices > 1).then_some((begin, end));
+        self.update(cone, outputs, &update, &Affine::default(), part)?;
+        cone.close_loop();
+        Ok(Draft { extent: slices as u64, better: None })
+    }
+
+    /// Copies an element of each operand.
+    fn copy(&self, cone: &mut Cone<'_>, outputs: &Outputs, position: &Affine) -> Emitted<()> {
+        let index = cone.indices.unflatten(position, &self.shape);
+        for ((&operand, &(_, pointer)), element) in
+            self.operands.iter().zip(&outputs.values).zip(&self.combiner.elements)
+        {
+            let value = cone.element(operand, &index)?;
+            cone.store(*element, pointer, position, value);
+        }
+        Ok(())
     }
 
     /// Combines one element of the updates with what is there.
@@ -109,6 +147,7 @@ impl Scatter {
         outputs: &Outputs,
         update: &Affine,
         column: &Affine,
+        part: Option<(Ssa, Ssa)>,
     ) -> Emitted<()> {
         let mut outer = self.update_shape.clone();
         if let Some(dim) = self.column {
@@ -118,7 +157,12 @@ impl Scatter {
         if let Some(dim) = self.column {
             at[dim] = column.clone();
         }
-        let (target, inside) = self.target(cone, &at)?;
+        let (mut target, mut inside) = self.target(cone, &at)?;
+        if let (Some(part), Some(outermost)) = (part, target.first_mut()) {
+            let (own, hit) = within(cone, outermost, part, self.shape[0]);
+            *outermost = own;
+            inside = cone.both(inside, Some(hit));
+        }
         let position = Affine::flatten(&target, &strides(&self.shape));
         let mut held = Vec::new();
         let mut new = Vec::new();
@@ -129,21 +173,14 @@ impl Scatter {
             held.push(cone.read_back(*element, pointer, &position)?);
         }
         let results = self.combiner.apply(cone, &held, &new)?;
-        let write = |cone: &mut Cone<'_>, values: &[Elem]| {
-            for ((value, &(_, pointer)), element) in
-                values.iter().zip(&outputs.values).zip(&self.combiner.elements)
-            {
-                cone.store(*element, pointer, &position, *value);
-            }
-        };
-        let chosen: Vec<Elem> = match inside {
-            Some(inside) => {
-                let pairs = results.iter().zip(&held);
-                pairs.map(|(new, old)| scalar::select(&mut cone.body, inside, *new, *old)).collect()
-            }
-            None => results,
-        };
-        write(cone, &chosen);
+        let targets = outputs.values.iter().zip(&self.combiner.elements);
+        for ((&(_, pointer), element), (new, old)) in targets.zip(results.iter().zip(&held)) {
+            let chosen = match inside {
+                Some(inside) => scalar::select(&mut cone.body, inside, *new, *old),
+                None => *new,
+            };
+            cone.store(*element, pointer, &position, chosen);
+        }
         Ok(())
     }
 
@@ -193,4 +230,17 @@ impl Scatter {
         }
         Ok((target, inside))
     }
+}
+
+/// An index moved into a part of its dimension, and whether it was there.
+fn within(cone: &mut Cone<'_>, index: &Affine, (begin, end): (Ssa, Ssa), size: i64) -> (Affine, Ssa) {
+    let at = cone.position(index);
+    let one = cone.body.int(Ty::I64, 1);
+    let last = cone.body.binary("arith.subi", end, one);
+    let after = cone.body.cmpi("uge", at, begin);
+    let before = cone.body.cmpi("ule", at, last);
+    let hit = cone.body.binary("arith.andi", after, before);
+    let moved = cone.body.binary("arith.maxsi", at, begin);
+    let moved = cone.body.binary("arith.minsi", moved, last);
+    (cone.variable(moved, (0, size - 1)), hit)
 }

@@ -16,6 +16,9 @@ use ckpt_ir::{ElementType, Module, OpId, OpKind, ValueId};
 /// Columns that are selected for at once.
 const BLOCK: i64 = 128;
 
+/// Window sizes, steps and paddings at most: their products with indices stay exact.
+const MAX_STEP: i64 = 1 << 24;
+
 const FORM: NoPath = NoPath::Form(OpKind::SelectAndScatter);
 
 /// A select and scatter.
@@ -45,7 +48,9 @@ impl SelectScatter {
         let list = |name| ints(module, op, name).unwrap_or_else(|| vec![1; rank]);
         let padding = ints(module, op, "padding").unwrap_or_else(|| vec![0; 2 * rank]);
         let (window, steps) = (list("window_dimensions"), list("window_strides"));
-        let fits = rank > 0 && [&window, &steps, &source_shape].iter().all(|list| list.len() == rank);
+        let small = [&window, &steps, &padding].iter().all(|list| list.iter().all(|x| x.abs() <= MAX_STEP));
+        let fits =
+            small && rank > 0 && [&window, &steps, &source_shape].iter().all(|list| list.len() == rank);
         if !fits || padding.len() != 2 * rank {
             return Err(FORM);
         }

@@ -111,17 +111,24 @@ impl Reader<'_> {
             self.module.types.intern(Type::Scalar(element))
         };
         let element = match self.module.types.get(ty) {
-            Type::Scalar(element) => *element,
+            Type::Scalar(element) if !element.is_complex() => *element,
             _ => {
                 return Err(Diagnostic::invalid(start, "a number has an integer or floating-point type"));
             }
         };
+        if element == ElementType::Bool {
+            let bits = literal::integer_bits(text, element).map_err(|why| Diagnostic::invalid(start, why))?;
+            return Ok(Attr::Bool(bits != 0));
+        }
         if element.is_float() {
             let bits = literal::float_bits(text, element).map_err(|why| Diagnostic::invalid(start, why))?;
             return Ok(Attr::Float { bits, ty });
         }
-        let value = literal::integer(text)
-            .ok_or_else(|| Diagnostic::invalid(start, "the integer does not fit 64 bits"))?;
+        let bits = literal::integer_bits(text, element).map_err(|why| Diagnostic::invalid(start, why))?;
+        let value = match element {
+            ElementType::Uint(_) => i128::from(bits),
+            _ => i128::from(bits as i64),
+        };
         Ok(Attr::Int { value, ty })
     }
 
@@ -226,6 +233,7 @@ impl Reader<'_> {
             "stablehlo.output_operand_alias" => self.output_alias()?,
             "stablehlo.channel_handle" => self.channel_handle()?,
             "stablehlo.bounds" => self.bounds()?,
+            "stablehlo.type_extensions" => self.type_extensions()?,
             _ => {
                 if body {
                     self.cursor.at += 1;
@@ -504,10 +512,27 @@ impl Reader<'_> {
         Ok(Attr::ChannelHandle { handle, ty })
     }
 
-    fn bounds(&mut self) -> Read<Attr> {
+    /// The older way to write bounds: `<bounds = [4, ?]>`.
+    fn type_extensions(&mut self) -> Read<Attr> {
         self.cursor.expect("<")?;
+        self.cursor.expect_word("bounds")?;
+        self.cursor.expect("=")?;
+        let bounds = self.bounds_between("[", "]")?;
+        self.cursor.expect(">")?;
+        Ok(bounds)
+    }
+
+    fn bounds(&mut self) -> Read<Attr> {
+        self.bounds_between("<", ">")
+    }
+
+    fn bounds_between(&mut self, open: &str, close: &str) -> Read<Attr> {
+        self.cursor.expect(open)?;
         let mut bounds = Vec::new();
-        self.list(">", |reader| {
+        if self.cursor.eat(close) {
+            return Ok(Attr::Bounds(bounds));
+        }
+        self.list(close, |reader| {
             let bound = if reader.cursor.eat("?") { None } else { Some(reader.cursor.integer()?) };
             bounds.push(bound);
             Ok(())

@@ -277,7 +277,7 @@ fn closing(open: u8) -> u8 {
     }
 }
 
-pub(super) fn hex_digit(byte: u8) -> u8 {
+fn hex_digit(byte: u8) -> u8 {
     match byte {
         b'0'..=b'9' => byte - b'0',
         b'a'..=b'f' => byte - b'a' + 10,

@@ -68,6 +68,12 @@ pub(super) fn is_test_op(kind: OpKind) -> bool {
     )
 }
 
+/// Operations of two operands that `applies` may name: the commutative ones.
+pub(super) fn is_commutative(kind: OpKind) -> bool {
+    use OpKind as K;
+    matches!(kind, K::Add | K::And | K::Maximum | K::Minimum | K::Multiply | K::Or | K::Xor)
+}
+
 /// The pretty form of a kind.
 pub(super) fn form_of(kind: OpKind) -> Form {
     use ClauseValue::{Bool, Enum, Integer, Integers};
@@ -113,6 +119,8 @@ pub(super) fn form_of(kind: OpKind) -> Form {
         | K::Subtract
         | K::Tan
         | K::Tanh
+        | K::UniformDequantize
+        | K::UniformQuantize
         | K::Xor
         | K::AfterAll => Form::SameType,
         K::Clamp => Form::SameType,
@@ -122,8 +130,27 @@ pub(super) fn form_of(kind: OpKind) -> Form {
         | K::DynamicUpdateSlice
         | K::DynamicPad
         | K::RealDynamicSlice
-        | K::UniformQuantize
-        | K::UniformDequantize => Form::Functional(&[]),
+        | K::ChloBroadcastAdd
+        | K::ChloBroadcastAnd
+        | K::ChloBroadcastAtan2
+        | K::ChloBroadcastCompare
+        | K::ChloBroadcastComplex
+        | K::ChloBroadcastDivide
+        | K::ChloBroadcastMaximum
+        | K::ChloBroadcastMinimum
+        | K::ChloBroadcastMultiply
+        | K::ChloBroadcastNextAfter
+        | K::ChloBroadcastOr
+        | K::ChloBroadcastPolygamma
+        | K::ChloBroadcastPower
+        | K::ChloBroadcastRemainder
+        | K::ChloBroadcastSelect
+        | K::ChloBroadcastShiftLeft
+        | K::ChloBroadcastShiftRightArithmetic
+        | K::ChloBroadcastShiftRightLogical
+        | K::ChloBroadcastSubtract
+        | K::ChloBroadcastXor
+        | K::ChloBroadcastZeta => Form::Functional(&[]),
         K::BroadcastInDim => Form::Functional(const { &[clause("dims", "broadcast_dimensions", Integers)] }),
         K::Broadcast => Form::Functional(const { &[clause("sizes", "broadcast_sizes", Integers)] }),
         K::DynamicBroadcastInDim => {
@@ -177,6 +204,7 @@ pub(super) fn form_of(kind: OpKind) -> Form {
         | K::ChloIsNegInf
         | K::ChloIsPosInf
         | K::ChloLgamma
+        | K::ChloMulhi
         | K::ChloNextAfter
         | K::ChloPolygamma
         | K::ChloSinh

@@ -1,6 +1,6 @@
 //! Reading dense literals, straight into packed bytes.
 
-use super::cursor::{Read, hex_digit};
+use super::cursor::Read;
 use super::float;
 use super::operations::Reader;
 use crate::{Attr, DenseElements, Diagnostic, ElementType, TensorType, Type};
@@ -137,10 +137,10 @@ impl<'t> Reader<'t> {
                         return Err(Diagnostic::limit(at, "the literal nests too deep"));
                     }
                     if brackets.lengths.len() < brackets.counts.len() {
+                        if !bytes.is_empty() {
+                            return Err(Diagnostic::invalid(at, "a bracket stands beside a value"));
+                        }
                         brackets.lengths.push(u64::MAX);
-                    }
-                    if self.cursor.peek() == Some(b']') {
-                        continue;
                     }
                     continue;
                 }
@@ -212,11 +212,9 @@ impl<'t> Reader<'t> {
         let Some(digits) = raw.strip_prefix(b"0x") else {
             return bad("a string of elements starts with 0x".into());
         };
-        if digits.len() % 2 != 0 || !digits.iter().all(u8::is_ascii_hexdigit) {
+        let Some(mut bytes) = unhex(digits) else {
             return bad("a string of elements holds an even number of hexadecimal digits".into());
-        }
-        let mut bytes: Vec<u8> =
-            digits.chunks_exact(2).map(|pair| hex_digit(pair[0]) << 4 | hex_digit(pair[1])).collect();
+        };
         let width = element.byte_width();
         if element == ElementType::Bool {
             if bytes.len() as u64 == count.div_ceil(8) {
@@ -236,6 +234,34 @@ impl<'t> Reader<'t> {
         let splat = splat || count == 1;
         Ok(Attr::Dense(DenseElements { ty, bytes: bytes.into(), splat }))
     }
+}
+
+/// Stands for what is no hexadecimal digit: its high bits are set.
+const NO_DIGIT: u8 = 0xff;
+
+/// The value of each byte as a hexadecimal digit.
+const HEX: [u8; 256] = {
+    let mut table = [NO_DIGIT; 256];
+    let mut value = 0;
+    while value < 16 {
+        table[b"0123456789ABCDEF"[value] as usize] = value as u8;
+        table[b"0123456789abcdef"[value] as usize] = value as u8;
+        value += 1;
+    }
+    table
+};
+
+/// The bytes that pairs of digits stand for; none if something else stands among them.
+fn unhex(digits: &[u8]) -> Option<Vec<u8>> {
+    let (pairs, rest) = digits.as_chunks::<2>();
+    let mut seen = 0;
+    let byte = |[high, low]: &[u8; 2]| {
+        let (high, low) = (HEX[usize::from(*high)], HEX[usize::from(*low)]);
+        seen |= high | low;
+        high << 4 | low & 0xf
+    };
+    let bytes = pairs.iter().map(byte).collect();
+    (rest.is_empty() && seen < 16).then_some(bytes)
 }
 
 /// Appends the bytes of one element.
@@ -264,7 +290,7 @@ fn pack(written: &Written<'_>, element: ElementType, bytes: &mut Vec<u8>) -> Res
 }
 
 /// The two's complement of an integer token, if the type holds it.
-fn integer_bits(text: &str, element: ElementType) -> Result<u64, String> {
+pub(super) fn integer_bits(text: &str, element: ElementType) -> Result<u64, String> {
     let value = integer(text).ok_or_else(|| format!("'{text}' is no integer"))?;
     let bits = element.bit_width();
     let (low, high) = match element {

@@ -110,32 +110,18 @@ impl<'t> Reader<'t> {
                 self.module.op_mut(top).offset = offset_of(start);
                 continue;
             }
-            if explicit {
-                return Err(Diagnostic::invalid(start, "an operation stands behind the end of the module"));
+            if std::mem::take(&mut explicit) {
+                // Several operations stand at the top: the module read so far is one of them.
+                self.module.wrap_top();
             }
             self.cursor = before;
             let body = self.module.body();
             self.operation_or_skip(body)?;
         }
         if !explicit {
-            self.hoist_only_module();
+            self.module.unwrap_top();
         }
         Ok(())
-    }
-
-    /// A module in generic form is the whole text's, as `module {…}` is.
-    fn hoist_only_module(&mut self) {
-        let (top, body) = (self.module.top(), self.module.body());
-        let &[only] = &self.module.block(body).ops[..] else { return };
-        let data = self.module.op(only).clone();
-        let blocks = data.regions.first().map_or(&[][..], |region| &self.module.region(*region).blocks);
-        let (OpKind::Module, &[block]) = (data.kind, blocks) else { return };
-        let ops = self.module.block(block).ops.clone();
-        self.module.set_block_ops(block, Vec::new());
-        self.module.set_block_ops(body, ops);
-        let top = self.module.op_mut(top);
-        (top.properties, top.attributes) = (data.properties, data.attributes);
-        (top.loc, top.offset) = (data.loc, data.offset);
     }
 
     fn module_header(&mut self) -> Read<()> {
@@ -260,9 +246,24 @@ impl<'t> Reader<'t> {
         self.module.op_mut(op).offset = offset_of(offset);
         let loc = self.optional_location()?;
         self.module.op_mut(op).loc = loc;
+        self.unique_attributes(op, name_at)?;
         self.bind_results(op, &groups, offset)?;
         self.module.append(block, op);
         Ok(())
+    }
+
+    /// An attribute may stand in one place only: a clause, the properties or the dictionary.
+    fn unique_attributes(&self, op: OpId, at: usize) -> Read<()> {
+        let data = self.module.op(op);
+        let twice =
+            |attributes: &[NamedAttr]| attributes.windows(2).find(|w| w[0].0 == w[1].0).map(|w| w[0].0);
+        match twice(&data.properties).or_else(|| twice(&data.attributes)) {
+            None => Ok(()),
+            Some(name) => {
+                let name = self.module.names.get(name);
+                Err(Diagnostic::invalid(at, format!("attribute '{name}' occurs twice")))
+            }
+        }
     }
 
     /// `%a, %b:2 =`.
@@ -558,7 +559,10 @@ impl<'t> Reader<'t> {
         if name.starts_with("sdy.") {
             return self.sdy_op(name, at);
         }
-        if kind == OpKind::Unknown {
+        if matches!(kind, OpKind::Unknown | OpKind::ChloScan) {
+            if let Some(op) = self.foreign_op(name)? {
+                return Ok(op);
+            }
             let message = format!("operation '{name}' is not known in pretty form; write it in generic form");
             return Err(Diagnostic::unsupported(at, message));
         }

@@ -122,6 +122,9 @@ impl Reader<'_> {
         if let Some(ty) = self.type_aliases.get(name) {
             return Ok(*ty);
         }
+        if let Some(own) = name.strip_prefix("stablehlo.").filter(|own| *own != "future") {
+            return Err(Diagnostic::invalid(start, format!("unknown stablehlo type: {own}")));
+        }
         if self.cursor.text[self.cursor.at..].starts_with('<') {
             self.cursor.at += 1;
             self.cursor.balanced(b'<')?;

@@ -1,12 +1,13 @@
 //! CHLO, the client dialect that JAX prints beside StableHLO.
 
-use super::attributes::AttrKind::{Any, Array, Elements, I64, I64Array};
+use super::attributes::AttrKind::{Any, Array, Elements, I64, I64Array, I64NonNegative};
 use super::attributes::{AttrRule, may, must};
 use super::facts::class::{COMPLEX, FLOAT, PRED, QUANT_AXIS, UNRANKED};
 use super::facts::{DYNAMIC, Element, Shape, Tensor};
+use super::signature::Regions::Exactly;
 use super::signature::Relation::{CompatibleElement, CompatibleType, SameShape};
 use super::signature::{Row, Slot};
-use super::slots::{ANY, INT};
+use super::slots::{ANY, INT, TAS};
 use super::view::{Check, Op, Stop, invalid};
 use crate::{Attr, ElementType, OpKind as K, Type};
 
@@ -75,6 +76,10 @@ pub(super) const ROWS: &[Row] = &[
         .relations(&[SameShape])
         .attributes(&[must("value", Any)])
         .check(constant_like),
+    Row::new(K::ChloScan, &[TAS], &[TAS])
+        .regions(Exactly(1))
+        .attributes(&[must("dimension", I64NonNegative), may("scan_dim_size", I64NonNegative)])
+        .check(scan),
     broadcast(K::ChloBroadcastAdd, &[A, A], &[A]),
     broadcast(K::ChloBroadcastAnd, &[PI, PI], &[A]),
     broadcast(K::ChloBroadcastAtan2, &[A, A], &[A]),
@@ -84,6 +89,7 @@ pub(super) const ROWS: &[Row] = &[
     broadcast(K::ChloBroadcastMultiply, &[A, A], &[A]),
     broadcast(K::ChloBroadcastNextAfter, &[A, A], &[A]),
     broadcast(K::ChloBroadcastOr, &[PI, PI], &[A]),
+    broadcast(K::ChloBroadcastPolygamma, &[F, F], &[A]),
     broadcast(K::ChloBroadcastPower, &[A, A], &[A]),
     broadcast(K::ChloBroadcastRemainder, &[A, A], &[A]),
     broadcast(K::ChloBroadcastShiftLeft, &[A, A], &[A]),
@@ -91,6 +97,7 @@ pub(super) const ROWS: &[Row] = &[
     broadcast(K::ChloBroadcastShiftRightLogical, &[A, A], &[A]),
     broadcast(K::ChloBroadcastSubtract, &[A, A], &[A]),
     broadcast(K::ChloBroadcastXor, &[PI, PI], &[A]),
+    broadcast(K::ChloBroadcastZeta, &[F, F], &[A]),
     Row::new(K::ChloBroadcastCompare, &[A, A], &[P])
         .attributes(&[
             may("broadcast_dimensions", I64Array),
@@ -102,6 +109,42 @@ pub(super) const ROWS: &[Row] = &[
         .attributes(DIMENSIONS)
         .check(broadcasting),
 ];
+
+/// Inputs lose the dimension that is scanned and become the body's first
+/// arguments; what is carried becomes the others.
+fn scan(op: Op<'_>) -> Check {
+    let dimension = usize::try_from(op.int("dimension")?).map_err(|_| Stop::CannotTell)?;
+    let inputs = match op.ints("operandSegmentSizes")? {
+        [inputs, _] => usize::try_from(*inputs).map_err(|_| Stop::CannotTell)?,
+        _ => return Err(Stop::CannotTell),
+    };
+    let mut size = op.int("scan_dim_size").ok();
+    for (index, input) in op.operands().take(inputs).enumerate() {
+        let Some(&own) = input.tensor()?.shape.get(dimension) else {
+            invalid!("scan dimension of operand {index} is out of bounds");
+        };
+        if own != DYNAMIC && *size.get_or_insert(own) != own {
+            invalid!("invalid scan dimension size of operand {index}");
+        }
+    }
+    let arguments = op.context.arguments(op.block(0)?);
+    if arguments.len() != op.operand_count() {
+        let (wanted, got) = (op.operand_count(), arguments.len());
+        invalid!("expects {wanted} arguments in the body, but got {got}");
+    }
+    for (index, (operand, argument)) in op.operands().zip(arguments).enumerate() {
+        let mut wanted = operand.tensor()?.clone();
+        if index < inputs {
+            wanted.shape.remove(dimension);
+            wanted.bounds.clear();
+        }
+        let given = argument.tensor()?;
+        if !wanted.shape_compatible(given) || !wanted.element.compatible(&given.element) {
+            invalid!("operand and body argument {index} are incompatible");
+        }
+    }
+    Ok(())
+}
 
 /// Sizes broadcast as NumPy's do; none where they do not.
 fn numpy(a: &[i64], b: &[i64]) -> Option<Shape> {

@@ -22,6 +22,7 @@ mod dynamic;
 mod elementwise;
 mod facts;
 mod gather_scatter;
+mod interpreter;
 mod linear_algebra;
 mod misc;
 mod movement;
@@ -55,6 +56,7 @@ static TABLES: &[&[Row]] = &[
     dynamic::ROWS,
     elementwise::ROWS,
     gather_scatter::ROWS,
+    interpreter::ROWS,
     linear_algebra::ROWS,
     misc::ROWS,
     movement::ROWS,

@@ -34,11 +34,20 @@ impl Quant {
         let width = matches!(self.storage.bit_width(), 2 | 4 | 8 | 16 | 32);
         let (min, max) = self.range;
         let (least, most) = full_range(self.storage);
-        let steps = self
-            .steps
-            .iter()
-            .all(|(scale, zero)| scale.is_finite() && *scale > 0.0 && (min..=max).contains(zero));
+        let steps =
+            self.steps.iter().all(|(scale, zero)| self.expresses(*scale) && (min..=max).contains(zero));
         width && self.expressed.is_float() && least <= min && min <= max && max <= most && steps
+    }
+
+    /// Whether a scale is a positive number in the range of the expressed type.
+    fn expresses(&self, scale: f64) -> bool {
+        let (smallest, largest) = match self.expressed {
+            ElementType::F16 => (f64::exp2(-24.0), 65_504.0),
+            ElementType::Bf16 => (f64::exp2(-133.0), f64::from(f32::from_bits(0x7f7f_0000))),
+            ElementType::F32 => (f64::from(f32::from_bits(1)), f64::from(f32::MAX)),
+            _ => (f64::from_bits(1), f64::MAX),
+        };
+        (smallest..=largest).contains(&scale)
     }
 
     /// Whether the axis is one of the shape and has one scale per slice.
@@ -99,7 +108,7 @@ fn uniform(inside: &str, text: &str) -> Option<Quant> {
     let (storage, rest) = match types.find('<') {
         // `i8<-128:127>:f32`
         Some(open) => {
-            let close = types.find('>')?;
+            let close = open + types[open..].find('>')?;
             (types[..open].trim(), Some((&types[open + 1..close], types[close + 1..].strip_prefix(':')?)))
         }
         None => (types.split(':').next()?.trim(), None),
@@ -124,8 +133,11 @@ fn uniform(inside: &str, text: &str) -> Option<Quant> {
     Some(Quant { storage, range, expressed, axis, steps, text: text.into() })
 }
 
-/// `i8` or `u8`.
+/// `i8` or `u8`; of no width where a sign is written, which no storage type has.
 fn storage_type(text: &str) -> Option<ElementType> {
+    if text.strip_prefix("si").is_some_and(|bits| bits.parse::<u8>().is_ok()) {
+        return Some(ElementType::Int(0));
+    }
     let unsigned = text.strip_prefix('u').and_then(|bits| bits.parse().ok()).map(ElementType::Uint);
     unsigned.or_else(|| ElementType::from_name(text).filter(|storage| storage.is_integer()))
 }

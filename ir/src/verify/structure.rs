@@ -189,7 +189,7 @@ fn symbol<'m>(op: Op<'m>, name: &str) -> Option<&'m str> {
 }
 
 /// The inputs and results of a function.
-fn function_type(module: &Module, function: OpId) -> Option<(&[TypeId], &[TypeId])> {
+pub(super) fn function_type(module: &Module, function: OpId) -> Option<(&[TypeId], &[TypeId])> {
     let Some(Attr::Type(ty)) = module.attr(function, "function_type") else { return None };
     match module.types.get(*ty) {
         Type::Function { inputs, results } => Some((inputs, results)),
@@ -250,8 +250,13 @@ fn blocks(op: Op<'_>) -> Check {
 
 fn function(op: Op<'_>) -> Check {
     let module = op.module();
-    if module.string_attr(op.id, "sym_name").is_none() {
+    if module.string_attr(op.id, "sym_name").is_none_or(str::is_empty) {
         invalid!("requires attribute 'sym_name'");
+    }
+    let parent =
+        op.data.parent.and_then(|block| parent_op(module, block)).map(|parent| module.op(parent).kind);
+    if !matches!(parent, Some(OpKind::Module | OpKind::Unknown) | None) {
+        invalid!("symbol's parent must have the SymbolTable trait");
     }
     let Some((inputs, results)) = function_type(module, op.id) else {
         invalid!("requires attribute 'function_type' of function type")

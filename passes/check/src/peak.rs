@@ -14,7 +14,7 @@
 //! - **Results** are held from their making to the end.
 //! - **Views** and inlined operations have no bytes; they hold their operands
 //!   until they are read for the last time. Result `i` of an optimisation
-//!   barrier is a view of operand `i` alone.
+//!   barrier is a view of operand `i` alone. A tuple, and an element of one, is a copy.
 //! - A loop's result that its body passes through unchanged is a view of the
 //!   initial value, if that has a buffer.
 //! - An update **in place** in a loop's body has no bytes: its first operand is

@@ -2,12 +2,12 @@
 
 use super::build::{Built, build};
 use super::language::{Signature, TensorGraph, TensorNode};
-use super::rules::{Class, RULES, Rule, kind_of};
+use super::rules::{Adoption, Rule, RuleSet, kind_of};
 use super::{MAX_ITERATIONS, MAX_NODES_PER_OP};
 use crate::clone::ValueMap;
 use crate::fusion::{is_fusible, kind_is_fusible};
 use crate::normalise::redirect;
-use ckpt_ir::{BlockId, LocId, Module, OpId, ValueId};
+use ckpt_ir::{BlockId, LocId, Module, OpId, OpKind, OpSpec, TypeId, ValueId};
 use egg::Id;
 use std::collections::HashMap;
 
@@ -25,21 +25,26 @@ pub struct Replacement {
 }
 
 /// A node that a rule found equal to a class.
-struct Found {
-    rule: &'static Rule,
-    node: TensorNode,
+pub(super) struct Found {
+    pub(super) rule: &'static Rule,
+    pub(super) node: TensorNode,
 }
 
-/// Saturates the e-graph of `function`'s body with the rules up to `class`
+/// Gives the module the names, types and attributes that rules added.
+pub(super) fn take_tables(module: &mut Module, graph: &TensorGraph) {
+    module.names = graph.analysis.names.clone();
+    module.types = graph.analysis.types.clone();
+    module.attrs = graph.analysis.attrs.clone();
+}
+
+/// Saturates the e-graph of `function`'s body with the `rules`
 /// and applies the equalities that are better in every respect: a fusible
 /// operation in place of one that needs a buffer. The operations that gave way
 /// stay, unused.
-pub fn improve(module: &mut Module, function: OpId, block: BlockId, class: Class) -> Vec<Replacement> {
+pub fn improve(module: &mut Module, function: OpId, block: BlockId, rules: &RuleSet) -> Vec<Replacement> {
     let mut built = build(module, block);
-    let found = saturate(module, &mut built, class);
-    module.names = built.graph.analysis.names.clone();
-    module.types = built.graph.analysis.types.clone();
-    module.attrs = built.graph.analysis.attrs.clone();
+    let found = saturate(module, &mut built, rules, Adoption::Always);
+    take_tables(module, &built.graph);
     let mut replacements = Vec::new();
     let mut replaced = ValueMap::default();
     let mut made = HashMap::new();
@@ -66,14 +71,19 @@ pub fn improve(module: &mut Module, function: OpId, block: BlockId, class: Class
 
 /// Applies the rules until nothing is new or a limit is reached. Returns what
 /// they found, by class.
-fn saturate(module: &Module, built: &mut Built, class: Class) -> HashMap<Id, Vec<Found>> {
+pub(super) fn saturate(
+    module: &Module,
+    built: &mut Built,
+    rules: &RuleSet,
+    adoption: Adoption,
+) -> HashMap<Id, Vec<Found>> {
     let graph = &mut built.graph;
     let limit = graph.total_number_of_nodes().saturating_mul(MAX_NODES_PER_OP);
     let mut found: Vec<(Id, Found)> = Vec::new();
     for _ in 0..MAX_ITERATIONS {
         let before = (graph.total_number_of_nodes(), graph.number_of_classes());
-        for (rule, id, node) in matches(graph, class) {
-            let Some(added) = (rule.apply)(module, graph, &node) else { continue };
+        for (rule, id, node) in matches(graph, rules, adoption) {
+            let Some(added) = (rule.apply)(module, graph, id, &node) else { continue };
             if graph.find(added) != graph.find(id) {
                 found.push((id, Found { rule, node: graph[added].nodes[0].clone() }));
                 graph.union(id, added);
@@ -93,12 +103,11 @@ fn saturate(module: &Module, built: &mut Built, class: Class) -> HashMap<Id, Vec
 }
 
 /// Every node that a rule looks at.
-fn matches(graph: &TensorGraph, class: Class) -> Vec<(&'static Rule, Id, TensorNode)> {
+fn matches(graph: &TensorGraph, rules: &RuleSet, adoption: Adoption) -> Vec<(&'static Rule, Id, TensorNode)> {
     let mut matches = Vec::new();
     for eclass in graph.classes() {
         for node in &eclass.nodes {
-            let kind = kind_of(graph, node);
-            let rules = RULES.iter().filter(|rule| rule.class <= class && Some(rule.kind) == kind);
+            let rules = rules.rules(adoption).filter(|rule| rule.looks_at(graph, eclass.id, node));
             matches.extend(rules.map(|rule| (rule, eclass.id, node.clone())));
         }
     }
@@ -121,12 +130,12 @@ fn better<'f>(
 }
 
 /// Makes operations of nodes.
-struct Materialiser<'a> {
-    module: &'a mut Module,
-    graph: &'a TensorGraph,
+pub(super) struct Materialiser<'a> {
+    pub(super) module: &'a mut Module,
+    pub(super) graph: &'a TensorGraph,
     /// Values made for classes that hold no value of the block.
-    made: &'a mut HashMap<Id, ValueId>,
-    ops: &'a mut Vec<OpId>,
+    pub(super) made: &'a mut HashMap<Id, ValueId>,
+    pub(super) ops: &'a mut Vec<OpId>,
 }
 
 impl Materialiser<'_> {
@@ -138,7 +147,7 @@ impl Materialiser<'_> {
 
     /// The value of a node, in place of `instead_of`. What it needs is made
     /// first; classes that hold a value of the block are that value.
-    fn value(&mut self, node: &TensorNode, instead_of: OpId) -> Option<ValueId> {
+    pub(super) fn value(&mut self, node: &TensorNode, instead_of: OpId) -> Option<ValueId> {
         let mut stack: Vec<(TensorNode, Option<Id>)> = vec![(node.clone(), None)];
         let mut value = None;
         while let Some((node, class)) = stack.last().cloned() {
@@ -160,15 +169,38 @@ impl Materialiser<'_> {
     }
 
     fn op(&mut self, node: &TensorNode, instead_of: OpId) -> Option<ValueId> {
-        let Signature::Op { name, properties, ty, .. } = self.graph.analysis.signature(node.signature) else {
-            return None;
+        let (name, properties, ty, body) = match self.graph.analysis.signature(node.signature) {
+            Signature::Op { name, properties, ty, .. } => {
+                (self.module.names.get(*name).to_owned(), properties, *ty, None)
+            }
+            Signature::Fold { body, properties, ty } => {
+                (OpKind::Reduce.name().to_owned(), properties, *ty, Some(*body))
+            }
+            Signature::Leaf(_) | Signature::Region { .. } => return None,
         };
         let operands: Vec<ValueId> = node.operands.iter().filter_map(|class| self.existing(*class)).collect();
         let loc: LocId = self.module.op(instead_of).loc;
-        let name = self.module.names.get(*name).to_owned();
-        let op = self.module.create_unknown_op(&name, &operands, &[*ty], loc);
+        let op = self.module.create_unknown_op(&name, &operands, &[ty], loc);
         self.module.op_mut(op).properties = properties.clone();
+        if let (Some(body), Some(initial)) = (body, operands.last()) {
+            self.binary_body(op, body, self.module.value_type(*initial));
+        }
         self.ops.push(op);
         Some(self.module.op(op).results[0])
+    }
+
+    /// The region `(a, b) -> body(a, b)` of a reduction.
+    fn binary_body(&mut self, op: OpId, body: OpKind, scalar: TypeId) {
+        let region = self.module.create_region(op);
+        let block = self.module.create_block(region);
+        let arguments = [self.module.add_argument(block, scalar), self.module.add_argument(block, scalar)];
+        let loc = LocId::unknown();
+        let spec = OpSpec { kind: body, operands: &arguments, results: &[scalar], properties: &[], loc };
+        let result = self.module.create_op(&spec);
+        self.module.append(block, result);
+        let operands = self.module.op(result).results.clone();
+        let spec = OpSpec { kind: OpKind::Return, operands: &operands, results: &[], properties: &[], loc };
+        let end = self.module.create_op(&spec);
+        self.module.append(block, end);
     }
 }

@@ -31,6 +31,15 @@ pub enum Signature {
         /// Its result type.
         ty: TypeId,
     },
+    /// A reduction of one tensor by a binary operation.
+    Fold {
+        /// The operation.
+        body: OpKind,
+        /// The reduction's inherent attributes.
+        properties: SmallVec<[NamedAttr; 1]>,
+        /// Its result type.
+        ty: TypeId,
+    },
     /// A pure operation with one result and with regions, which equals only
     /// itself; its operands may be matched.
     Region {
@@ -78,6 +87,8 @@ pub struct Facts {
     pub(super) types: TypeTable,
     pub(super) attrs: AttrTable,
     signatures: IndexSet<Signature>,
+    /// Values that the forward pass stores for the backward pass.
+    pub(super) stored: std::collections::HashSet<ValueId>,
     /// Type of each leaf and region signature's value.
     value_types: std::collections::HashMap<ValueId, TypeId>,
 }
@@ -102,6 +113,7 @@ impl Facts {
             types,
             attrs,
             signatures: IndexSet::new(),
+            stored: std::collections::HashSet::new(),
             value_types: std::collections::HashMap::new(),
         }
     }
@@ -123,7 +135,7 @@ impl Facts {
 
     fn type_of(&self, id: SignatureId) -> TypeId {
         match self.signature(id) {
-            Signature::Op { ty, .. } => *ty,
+            Signature::Op { ty, .. } | Signature::Fold { ty, .. } => *ty,
             Signature::Leaf(value) | Signature::Region { value, .. } => self.value_types[value],
         }
     }

@@ -16,11 +16,13 @@
 //! Whether an operation may be recomputed is a property of the operation that
 //! is chosen, not of its class.
 
+mod backward;
 mod build;
 mod extract;
 mod language;
 pub mod rules;
 
+pub use backward::{Passes, improve_backward};
 pub use extract::{Replacement, improve};
 pub use language::{ClassFacts, Facts, Signature, SignatureId, TensorGraph, TensorNode};
 

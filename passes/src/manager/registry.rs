@@ -128,6 +128,7 @@ impl Remat {
             effort: effort.unwrap_or(defaults.effort),
             barriers: barriers.unwrap_or(defaults.barriers),
             device: device.unwrap_or(defaults.device),
+            rules: defaults.rules,
         })))
     }
 }

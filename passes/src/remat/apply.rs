@@ -18,7 +18,7 @@
 use crate::clone::{ValueMap, clone_op_as_in};
 use crate::remat::problem::BlockProblem;
 use ckpt_entity::EntitySet;
-use ckpt_ir::{BlockId, LocId, Module, OpId, OpKind, OpSpec, TypeId, ValueId};
+use ckpt_ir::{BlockId, LocId, Module, OpId, OpKind, OpSpec, Type, TypeId, ValueId};
 use ckpt_planner::{DerivationId, Plan, Step};
 use std::collections::HashMap;
 
@@ -263,6 +263,8 @@ impl<'a> Emitter<'a> {
 
     /// Puts the buffers that a repeated kernel reads behind one barrier.
     fn guard_inputs(&mut self, inputs: &[ValueId], map: &mut ValueMap) {
+        let guarded = |value: &ValueId| barrier_takes(self.source, *value);
+        let inputs: Vec<ValueId> = inputs.iter().copied().filter(guarded).collect();
         if self.barriers == Barriers::None || inputs.is_empty() {
             return;
         }
@@ -270,7 +272,9 @@ impl<'a> Emitter<'a> {
         let pending = std::mem::take(&mut self.pending);
         self.pending.extend(pending.last());
         let triggers = pending.into_iter().map(|(_, instance)| instance);
-        let waited: Vec<ValueId> = triggers.filter(|trigger| !operands.contains(trigger)).collect();
+        let waited: Vec<ValueId> = triggers
+            .filter(|trigger| !operands.contains(trigger) && barrier_takes(self.module, *trigger))
+            .collect();
         operands.extend(waited);
         let types: Vec<TypeId> = operands.iter().map(|v| self.module.value_type(*v)).collect();
         let barrier = self.module.create_op(&OpSpec {
@@ -368,4 +372,9 @@ impl<'a> Emitter<'a> {
         self.redirect(terminator, &map);
         self.ops.push(terminator);
     }
+}
+
+/// Whether a barrier may hold a value: tensors and tokens, not tuples.
+fn barrier_takes(module: &Module, value: ValueId) -> bool {
+    matches!(module.types.get(module.value_type(value)), Type::Tensor(_) | Type::Token | Type::Opaque(_))
 }

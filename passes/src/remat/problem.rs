@@ -1,6 +1,7 @@
 //! The block as a planner problem.
 
 use crate::PassError;
+use crate::egraph::Passes;
 use crate::fusion::{Role, is_fusible, is_recomputable};
 use crate::remat::kernel::{Context, Kernel};
 use crate::remat::nested::is_loop_alias;
@@ -36,6 +37,29 @@ impl BlockProblem {
     #[must_use]
     pub fn root(&self, id: planner::DerivationId) -> Option<OpId> {
         self.kernel(id).map(|kernel| kernel.root)
+    }
+
+    /// What each pass computes, where the forward pass is the first `boundary`
+    /// kernels. Linear in the kernels.
+    #[must_use]
+    pub fn passes(&self, boundary: usize) -> Passes {
+        let mut passes = Passes::default();
+        let mut made = vec![false; self.values.len()];
+        let mut crosses = vec![false; self.values.len()];
+        for (position, id) in self.problem.order().iter().enumerate() {
+            let Some(kernel) = self.kernel(*id) else { continue };
+            let forward = position < boundary;
+            let ops = if forward { &mut passes.forward } else { &mut passes.backward };
+            ops.extend_with(kernel.cone.inlined.iter().copied().chain([kernel.root]));
+            let derivation = self.problem.derivation(*id);
+            if forward {
+                derivation.outputs.iter().for_each(|v| made[v.index()] = true);
+            } else {
+                derivation.inputs.iter().for_each(|v| crosses[v.index()] |= made[v.index()]);
+            }
+        }
+        passes.stored = (0..self.values.len()).filter(|at| crosses[*at]).map(|at| self.values[at]).collect();
+        passes
     }
 
     /// What the planner does not count of a peak: arguments that are held throughout.
@@ -88,7 +112,10 @@ pub fn build(
     order.splice(..0, builder.caller(block, donated));
     let problem =
         planner::Problem::new(name.to_owned(), builder.planner_values, builder.derivations, order, outputs)
-            .map_err(PassError::Problem)?;
+            .map_err(|error| match error {
+            planner::ProblemError::TooLarge => PassError::TooManyBytes,
+            error => PassError::Problem(error),
+        })?;
     Ok(BlockProblem { problem, kernels: builder.kernels, values: builder.values, argument_bytes })
 }
 

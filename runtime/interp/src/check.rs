@@ -49,7 +49,7 @@ pub(crate) fn evaluate(site: Site<'_>, operands: &[Tensor]) -> Option<Outcome<()
     let closeness = as_the_attributes_say(site, closeness);
     Some(match operands {
         [got] if against_constant => {
-            site.dense("value").and_then(|expected| check(got, &expected, closeness))
+            site.listed("value").and_then(|expected| check(got, &expected, closeness))
         }
         [got, expected] if !against_constant => check(got, expected, closeness),
         _ => invalid("a check has another number of operands"),

@@ -82,7 +82,7 @@ fn replica_groups(site: Site<'_>) -> Outcome<Vec<Vec<u32>>> {
     let Some(ckpt_ir::Attr::Dense(_)) = site.attr("replica_groups") else {
         return unsupported("replica groups of this form");
     };
-    let groups = site.dense("replica_groups")?;
+    let groups = site.listed("replica_groups")?;
     let columns = groups.shape.get(1).copied().unwrap_or(0);
     let ids = groups.to_i64s()?;
     let row = |ids: &[i64]| ids.iter().filter_map(|id| u32::try_from(*id).ok()).collect();

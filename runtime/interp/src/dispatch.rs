@@ -7,7 +7,7 @@ use crate::machine::{Machine, Values};
 use crate::movement::{self, Padding};
 use crate::shape::{Shape, count};
 use crate::site::{Site, size};
-use crate::tensor::{MAX_TENSOR_BYTES, Tensor, Value};
+use crate::tensor::{Tensor, Value};
 use crate::{batch_norm, check, chlo, dynamic, einsum, fft, linear_algebra, quantized, random};
 use crate::{convolution, dot, error::Fault, gather_scatter, parallel, reduction, sort, windows};
 use ckpt_ir::{Category, Dim, ElementType, OpKind};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Evaluates an operation that neither enters a block nor waits.
 pub(crate) fn evaluate(machine: &mut Machine<'_>, site: Site<'_>, mut operands: Values) -> Outcome<Values> {
-    check_sizes(site)?;
+    check_sizes(site, machine.limits.tensor_bytes)?;
     if !quantized::is_quantized(site) || structural(site, site.kind(), &operands).is_some() {
         let results = plain(machine, site, operands)?;
         check_types(site, &results)?;
@@ -79,11 +79,11 @@ fn into_tensor(value: Value) -> Outcome<Tensor> {
 }
 
 /// Refuses results too large to be evaluated.
-fn check_sizes(site: Site<'_>) -> Outcome<()> {
+fn check_sizes(site: Site<'_>, limit: u64) -> Outcome<()> {
     for &result in &site.data().results {
         if let Some(ty) = site.module.tensor_type(result) {
             let known = ty.static_shape().is_some();
-            if known && ty.bytes().is_none_or(|bytes| bytes.0 > MAX_TENSOR_BYTES) {
+            if known && ty.bytes().is_none_or(|bytes| bytes.0 > limit) {
                 return Err(Fault::LimitExceeded("a tensor is too large to be evaluated"));
             }
         }
@@ -144,6 +144,7 @@ fn with_bodies(machine: &mut Machine<'_>, site: Site<'_>, operands: &Values) -> 
         OpKind::Scatter => gather_scatter::scatter(machine, site, operands),
         OpKind::Map => map(machine, site, operands),
         OpKind::Sort => sort::sort(machine, site, operands),
+        OpKind::ChloScan => chlo::scan(machine, site, operands),
         _ => return None,
     })
 }

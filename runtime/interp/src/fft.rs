@@ -30,6 +30,12 @@ pub(crate) fn fft(site: Site<'_>, operand: &Tensor) -> Outcome<Tensor> {
                 along(&mut values, &shape, dim, inverse);
             }
         }
+        Some("RFFT") if lengths[lengths.len() - 1] != shape[rank - 1] => {
+            return invalid("fft_length is not the size of the operand's last dimension");
+        }
+        Some("IRFFT") if lengths[lengths.len() - 1] / 2 + 1 != shape[rank - 1] => {
+            return invalid("the operand's last dimension is not half of fft_length and one more");
+        }
         Some("RFFT") => {
             along(&mut values, &shape, rank - 1, |line| transform(line, -1.0));
             // The other half is the mirror image of what is kept.

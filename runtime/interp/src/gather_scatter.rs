@@ -132,6 +132,9 @@ pub(crate) fn gather(site: Site<'_>, operand: &Tensor, indices: &Tensor, sizes: 
         }
     }
     let addressed = others(rank, &dims.collapsed_slice_dims, &dims.operand_batching_dims);
+    if (0..rank).any(|dim| sizes[dim] == 0 && !addressed.contains(&dim)) {
+        return invalid("a slice of no elements along a collapsed dimension has no element to take");
+    }
     let result_rank = batch.len() + dims.offset_dims.len();
     let windows = Windows::of(result_rank, &dims.offset_dims, &batch, &addressed)?;
     let mut next = batch.iter();

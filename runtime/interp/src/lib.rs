@@ -29,6 +29,7 @@ mod fft;
 mod format;
 mod gather_scatter;
 mod lanes;
+mod limits;
 mod linear_algebra;
 mod liveness;
 mod machine;
@@ -44,8 +45,9 @@ mod sort;
 mod tensor;
 mod windows;
 
-pub use api::evaluate;
+pub use api::{evaluate, evaluate_within};
 pub use error::{EvalError, Fault};
+pub use limits::Limits;
 pub use machine::{MAX_NESTED_BODIES, MAX_RUNNING_BLOCKS};
 pub use shape::Shape;
 pub use tensor::{Data, MAX_TENSOR_BYTES, Tensor, Value};

@@ -8,6 +8,7 @@
 use crate::control::{self, Entered};
 use crate::dispatch;
 use crate::error::{Fault, Outcome, invalid};
+use crate::limits::Limits;
 use crate::liveness::LastUses;
 use crate::parallel::{Post, Process};
 use crate::site::Site;
@@ -65,6 +66,8 @@ pub(crate) struct Machine<'m> {
     pub(crate) drawn: u64,
     /// What `interpreter.probe` has seen, by its name.
     pub(crate) probes: BTreeMap<String, Vec<Tensor>>,
+    /// What is left of what it may do.
+    pub(crate) limits: Limits,
     last_uses: &'m LastUses,
     values: EntityVec<ValueId, Option<Value>>,
     frames: Vec<Frame>,
@@ -77,12 +80,13 @@ pub(crate) struct Machine<'m> {
 
 impl<'m> Machine<'m> {
     /// A machine with nothing to do yet.
-    pub(crate) fn new(module: &'m Module, last_uses: &'m LastUses, process: Process) -> Self {
+    pub(crate) fn new(module: &'m Module, last_uses: &'m LastUses, process: Process, limits: Limits) -> Self {
         Self {
             module,
             process,
             drawn: 0,
             probes: BTreeMap::new(),
+            limits,
             last_uses,
             values: EntityVec::filled(None, module.value_count()),
             frames: Vec::new(),
@@ -170,6 +174,7 @@ impl<'m> Machine<'m> {
 
     fn step(&mut self, op: OpId) -> Outcome<Option<Pause>> {
         let site = Site { module: self.module, op };
+        self.limits.spend(site)?;
         let operands = self.take_operands(op)?;
         match site.kind() {
             OpKind::Return | OpKind::FuncReturn => return self.leave(operands),

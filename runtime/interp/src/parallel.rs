@@ -240,7 +240,8 @@ pub(crate) fn run_parallel(machine: &mut Machine<'_>, site: Site<'_>, operands: 
         for (partition, body) in row.into_iter().enumerate() {
             let process = Process { replica: replica as u32, partition: partition as u32 };
             let arguments = operands.by_ref().take(module.block(body).arguments.len()).collect();
-            scheduler.add(Machine::new(module, machine.last_uses(), process), body, arguments)?;
+            let member = Machine::new(module, machine.last_uses(), process, machine.limits);
+            scheduler.add(member, body, arguments)?;
         }
     }
     match scheduler.run() {

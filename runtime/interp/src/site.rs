@@ -1,6 +1,6 @@
 //! An operation under evaluation: its attributes, typed.
 
-use crate::error::{Outcome, invalid, unsupported};
+use crate::error::{Fault, Outcome, invalid, unsupported};
 use crate::quantized::QuantType;
 use crate::shape::{Shape, checked_count};
 use crate::tensor::Tensor;
@@ -87,7 +87,7 @@ impl<'m> Site<'m> {
     pub(crate) fn ints_attr(self, name: &str) -> Option<Vec<i64>> {
         match self.attr(name)? {
             Attr::DenseIntArray { values, .. } => Some(values.clone()),
-            Attr::Dense(_) => self.dense(name).ok()?.to_i64s().ok(),
+            Attr::Dense(_) => self.listed(name).ok()?.to_i64s().ok(),
             Attr::Array(items) if items.is_empty() => Some(Vec::new()),
             _ => None,
         }
@@ -120,6 +120,20 @@ impl<'m> Site<'m> {
                 Ok(values.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect())
             }
             Some(_) => invalid("padding needs two numbers for each dimension"),
+        }
+    }
+
+    /// A dense literal that is a list, not data.
+    pub(crate) fn listed(self, name: &str) -> Outcome<Tensor> {
+        let ty = match self.attr(name) {
+            Some(Attr::Dense(dense)) => self.module.types.as_tensor(dense.ty),
+            _ => None,
+        };
+        match ty.and_then(TensorType::element_count) {
+            Some(count) if count > MAX_LISTED => {
+                Err(Fault::LimitExceeded("a list in an attribute is too long"))
+            }
+            _ => self.dense(name),
         }
     }
 
@@ -174,6 +188,9 @@ impl<'m> Site<'m> {
         block.copied().map_or_else(|| invalid("a region is missing"), Ok)
     }
 }
+
+/// Elements of a dense literal that is a list of integers, at most.
+const MAX_LISTED: u64 = 1 << 24;
 
 /// The sizes of a type whose sizes are all known.
 pub(crate) fn static_shape(ty: &TensorType) -> Option<Shape> {

@@ -24,6 +24,6 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let program = Program::read(&args.input)?;
     let module = program.module()?;
     let optimized = optimise(&program, &module, &args.remat.options()?, &mut Unobserved)?;
-    let place = |value| program.place(&optimized.normalised, value);
+    let place = |value| program.place(&optimized.module, value);
     input_output::write(&args.output, text::explain(&optimized.report, &place).as_bytes())
 }

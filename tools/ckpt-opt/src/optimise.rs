@@ -6,6 +6,7 @@ use crate::progress;
 use ckpt_ir::Module;
 use ckpt_passes::Effort;
 use ckpt_passes::cost::Device;
+use ckpt_passes::egraph::rules::{RULES, RuleSet};
 use ckpt_passes::manager::Observer;
 use ckpt_passes::pipeline::{Optimized, Options, Outcome, optimize_observed};
 use ckpt_passes::remat::apply::Barriers;
@@ -28,6 +29,9 @@ pub(crate) struct RematArgs {
     emit_barriers: Barriers,
     #[command(flatten)]
     effort: EffortArg,
+    /// Rules of the e-graph to leave out, by name.
+    #[arg(long, value_name = "RULE", value_delimiter = ',', value_parser = parse_rule)]
+    without_rule: Vec<String>,
 }
 
 /// How much work the planner may do.
@@ -49,6 +53,15 @@ fn parse_policy(text: &str) -> Result<Policy, PolicyError> {
     text.parse()
 }
 
+fn parse_rule(text: &str) -> Result<String, String> {
+    let names: Vec<&str> = RULES.iter().map(|rule| rule.name).collect();
+    if names.contains(&text) {
+        Ok(text.to_owned())
+    } else {
+        Err(format!("write one of {}", names.join(", ")))
+    }
+}
+
 fn parse_barriers(text: &str) -> Result<Barriers, String> {
     match text {
         "stablehlo" => Ok(Barriers::StableHlo),
@@ -68,6 +81,7 @@ impl RematArgs {
             device,
             barriers: self.emit_barriers,
             effort: self.effort.effort(),
+            rules: RuleSet { without: self.without_rule.clone(), ..RuleSet::default() },
         })
     }
 }

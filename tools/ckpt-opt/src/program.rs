@@ -66,9 +66,9 @@ impl Program {
     /// A pass's refusal, at the place of the operation or value it names.
     pub(crate) fn refuse(&self, module: &Module, error: &PassError) -> Failure {
         let kind = match error {
-            PassError::TooManyOps { .. } => DiagnosticKind::Limit,
+            PassError::TooManyOps { .. } | PassError::TooManyBytes => DiagnosticKind::Limit,
             PassError::Unmet(unmet) => {
-                return Failure::Unmet(text::unmet(unmet, &|value| self.place(module, value)));
+                return Failure::Unmet(text::unmet(unmet, &|_| String::new()));
             }
             PassError::Invalid(violation) => return self.refusal(std::slice::from_ref(violation)),
             PassError::Problem(_) | PassError::Replay(_) | PassError::Refused(_) => {
@@ -77,7 +77,9 @@ impl Program {
             _ => DiagnosticKind::Unsupported,
         };
         let op = match error {
-            PassError::RecursiveCall { op } | PassError::TooManyOps { op, .. } => Some(*op),
+            PassError::RecursiveCall { op }
+            | PassError::TooManyOps { op, .. }
+            | PassError::NoReturn { op } => Some(*op),
             PassError::UnknownSize { value } => module.defining_op(*value),
             _ => None,
         };

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Per crate of the project: which others it may depend on, in tests too.
-const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
+const MAY_DEPEND_ON: [(&str, &[&str]); 14] = [
     ("ckpt-arena", &["ckpt-entity"]),
     ("ckpt-entity", &[]),
     ("ckpt-ir", &["ckpt-entity"]),
@@ -19,7 +19,8 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
     ("ckpt-runtime", &["ckpt-entity", "ckpt-interp", "ckpt-ir"]),
     ("ckpt-lower", &["ckpt-arena", "ckpt-entity", "ckpt-ir", "ckpt-passes", "ckpt-runtime"]),
     ("ckpt-codegen", &["ckpt-entity", "ckpt-interp", "ckpt-ir", "ckpt-passes"]),
-    ("ckpt-bench", &["ckpt-planner"]),
+    ("ckpt-bench", &["ckpt-ir", "ckpt-planner"]),
+    ("ckpt-fuzz", &["ckpt-interp", "ckpt-ir", "ckpt-passes"]),
     (
         "ckpt-opt",
         &[
@@ -40,7 +41,7 @@ const MAY_DEPEND_ON: [(&str, &[&str]); 13] = [
 /// Libraries that only some crates may use.
 const ONLY_IN: [(&str, &[&str]); 4] = [
     ("egg", &["ckpt-passes"]),
-    ("clap", &["ckpt-opt", "xtask"]),
+    ("clap", &["ckpt-fuzz", "ckpt-opt", "xtask"]),
     ("inkwell", &["ckpt-codegen"]),
     ("melior", &["ckpt-mlir", "ckpt-codegen"]),
 ];

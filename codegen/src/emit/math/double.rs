@@ -134,8 +134,8 @@ fn log1p(body: &mut Body, x: Ssa) -> Ssa {
     let u = body.binary("arith.addf", one, x);
     let logarithm = log(body, u);
     let rounded = body.binary("arith.subf", u, one);
-    let product = body.binary("arith.mulf", logarithm, x);
-    let quotient = body.binary("arith.divf", product, rounded);
+    let ratio = body.binary("arith.divf", x, rounded);
+    let quotient = body.binary("arith.mulf", logarithm, ratio);
     let infinity = body.float(Ty::F64, f64::INFINITY);
     let is_one = body.cmpf("oeq", u, one);
     let is_infinite = body.cmpf("oeq", x, infinity);

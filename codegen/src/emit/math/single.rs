@@ -131,14 +131,14 @@ fn log(body: &mut Body, x: Ssa) -> Ssa {
     log_edges(body, x, result)
 }
 
-/// log(1+x) = log(u)·x ÷ (u − 1), where u is 1 + x rounded (Kahan).
+/// log(1+x) = log(u)·(x ÷ (u − 1)), where u is 1 + x rounded (Kahan).
 fn log1p(body: &mut Body, x: Ssa) -> Ssa {
     let one = body.float(Ty::F32, 1.0);
     let u = body.binary("arith.addf", one, x);
     let logarithm = log(body, u);
     let rounded = body.binary("arith.subf", u, one);
-    let product = body.binary("arith.mulf", logarithm, x);
-    let quotient = body.binary("arith.divf", product, rounded);
+    let ratio = body.binary("arith.divf", x, rounded);
+    let quotient = body.binary("arith.mulf", logarithm, ratio);
     let infinity = body.float(Ty::F32, f64::INFINITY);
     let is_one = body.cmpf("oeq", u, one);
     let is_infinite = body.cmpf("oeq", x, infinity);

@@ -1,7 +1,7 @@
 //! StableHLO's test dialects: checks, probes and prints.
 
 use crate::text::cursor::Read;
-use crate::text::literal::float_bits;
+use crate::text::literal::{float_bits, integer_bits};
 use crate::text::operations::{Parts, Reader};
 use crate::{Attr, ElementType, OpId, OpKind};
 
@@ -59,10 +59,16 @@ impl Reader<'_> {
                 let text = self.cursor.string()?;
                 (keyword, self.module.attrs.intern(Attr::String(text.into())))
             }
-            "iter" | "max_ulp_difference" | "min_ulp_difference" => {
+            "iter" => {
                 let value = self.cursor.integer()?;
-                let name = if keyword == "iter" { "iteration" } else { keyword };
-                (name, self.int64(value))
+                ("iteration", self.int64(value))
+            }
+            "max_ulp_difference" | "min_ulp_difference" => {
+                let text = self.cursor.number().ok_or_else(|| self.cursor.expected("a number"))?;
+                let value = integer_bits(text, ElementType::Uint(64));
+                let value = i128::from(value.map_err(|_| self.cursor.expected("an unsigned number"))?);
+                let ty = self.scalar(ElementType::Uint(64));
+                (keyword, self.module.attrs.intern(Attr::Int { value, ty }))
             }
             _ => return Err(self.cursor.expected("tolerance, probe_id, iter or a ULP difference")),
         };

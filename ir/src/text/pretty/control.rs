@@ -1,6 +1,7 @@
 //! Loops and reductions.
 
 use crate::text::cursor::Read;
+use crate::text::form::is_commutative;
 use crate::text::operations::{Parts, Reader, ValueUse};
 use crate::{Diagnostic, OpId, OpKind, TypeId};
 
@@ -96,9 +97,8 @@ impl<'t> Reader<'t> {
         count: usize,
         at: usize,
     ) -> Read<crate::RegionId> {
-        let simple = count == 1 && parts.operands.len() == 2 && kind != OpKind::Unknown;
-        if !simple {
-            return Err(Diagnostic::invalid(at, "'applies' takes one known operation on one input"));
+        if count != 1 || parts.operands.len() != 2 || !is_commutative(kind) {
+            return Err(Diagnostic::invalid(at, "'applies' takes a commutative operation, on one input"));
         }
         let ty = self.module.value_type(parts.operands[1]);
         let region = self.module.create_detached_region();

@@ -3,6 +3,7 @@
 mod check;
 mod contraction;
 mod control;
+mod foreign;
 mod function;
 mod sdy;
 mod shape;

@@ -3,6 +3,7 @@
 mod attributes;
 mod names;
 mod operations;
+mod sayable;
 mod sdy;
 mod special;
 

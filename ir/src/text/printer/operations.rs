@@ -1,7 +1,7 @@
 //! Modules, functions, regions, the generic form and the tabled forms.
 
 use super::Printer;
-use crate::text::form::{Clause, ClauseValue, Form, form_of};
+use crate::text::form::{Clause, ClauseValue, Form};
 use crate::{Attr, AttrId, BlockId, NamedAttr, OpId, OpKind, RegionId, Type, TypeId, ValueId};
 
 impl Printer<'_> {
@@ -54,33 +54,13 @@ impl Printer<'_> {
             Form::Generic => self.generic(op, false),
             _ => {
                 let name = self.module.op_name(op);
-                let short = in_function.then(|| name.strip_prefix("func.")).flatten();
+                let short =
+                    (in_function && kind != OpKind::Func).then(|| name.strip_prefix("func.")).flatten();
                 self.push(short.unwrap_or(name));
                 self.pretty(op, form);
             }
         }
         self.trailing_location(self.module.op(op).loc);
-    }
-
-    /// The form of an operation: generic where the pretty form could not say everything.
-    fn form(&self, op: OpId, kind: OpKind) -> Form {
-        let form = form_of(kind);
-        // Inherent attributes without a clause are printed in the dictionary, as
-        // MLIR does; a clause without its attribute cannot be printed.
-        let sayable = match form {
-            Form::Special => self.special_is_sayable(op),
-            Form::OperandTypes => {
-                kind != OpKind::OptimizationBarrier || !self.module.op(op).results.is_empty()
-            }
-            Form::Functional(clauses)
-            | Form::SameTypeClauses(clauses)
-            | Form::ParenArrow(clauses)
-            | Form::ResultType(clauses) => {
-                clauses.iter().all(|clause| self.module.attr(op, clause.attribute).is_some())
-            }
-            Form::Generic | Form::SameType | Form::Arrow => true,
-        };
-        if sayable { form } else { Form::Generic }
     }
 
     /// `%a, %b:2 = `.
@@ -145,9 +125,8 @@ impl Printer<'_> {
 
     fn generic(&mut self, op: OpId, top: bool) {
         let data = self.module.op(op).clone();
-        self.push("\"");
-        self.push(self.module.op_name(op));
-        self.push("\"(");
+        self.string(self.module.op_name(op).as_bytes());
+        self.push("(");
         self.operands(&data.operands);
         self.push(")");
         if !data.properties.is_empty() {

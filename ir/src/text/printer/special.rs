@@ -1,48 +1,10 @@
 //! Operations with a form of their own.
 
 use super::Printer;
-use crate::text::form::{Form, form_of, is_test_op};
+use crate::text::form::is_commutative;
 use crate::{Attr, OpId, OpKind, TypeId, ValueId};
 
 impl Printer<'_> {
-    /// Whether the pretty form of an operation can say what it is.
-    pub(super) fn special_is_sayable(&self, op: OpId) -> bool {
-        let module = self.module;
-        let has = |name: &str| module.attr(op, name).is_some();
-        match module.op(op).kind {
-            OpKind::Constant => match module.attr(op, "value") {
-                Some(Attr::Dense(dense)) => self.result_type_list(op) == [dense.ty],
-                value => value.is_some(),
-            },
-            OpKind::Compare => {
-                matches!(module.attr(op, "comparison_direction"), Some(Attr::Enum(..)))
-            }
-            OpKind::Select => {
-                let types = self.operand_types(op);
-                types.len() == 3 && types[1] == types[2] && self.result_type_list(op) == types[1..2]
-            }
-            OpKind::Slice => ["start_indices", "limit_indices", "strides"]
-                .iter()
-                .all(|name| matches!(module.attr(op, name), Some(Attr::DenseIntArray { .. }))),
-            OpKind::DotGeneral => {
-                matches!(module.attr(op, "dot_dimension_numbers"), Some(Attr::DotDims(_)))
-            }
-            OpKind::Convolution => {
-                matches!(module.attr(op, "dimension_numbers"), Some(Attr::ConvDims(_)))
-            }
-            OpKind::Reduce => self.reduce_is_sayable(op),
-            OpKind::While => module.op(op).regions.len() == 2,
-            OpKind::Func => has("sym_name") && has("function_type"),
-            OpKind::FuncCall => has("callee"),
-            OpKind::CustomCall => has("call_target_name"),
-            OpKind::Composite => has("name"),
-            OpKind::ReducePrecision => has("exponent_bits") && has("mantissa_bits"),
-            OpKind::GetTupleElement => has("index"),
-            kind if is_test_op(kind) => false,
-            _ => true,
-        }
-    }
-
     pub(super) fn special(&mut self, op: OpId) {
         match self.module.op(op).kind {
             OpKind::Complex => self.complex(op),
@@ -262,15 +224,6 @@ impl Printer<'_> {
         }
     }
 
-    fn reduce_is_sayable(&self, op: OpId) -> bool {
-        let data = self.module.op(op);
-        let count = data.operands.len() / 2;
-        data.regions.len() == 1
-            && count > 0
-            && data.operands.len() == 2 * count
-            && matches!(self.module.attr(op, "dimensions"), Some(Attr::DenseIntArray { .. }))
-    }
-
     /// The operation of a body that `applies` can say.
     fn applied(&self, op: OpId) -> Option<&str> {
         let module = self.module;
@@ -287,7 +240,7 @@ impl Printer<'_> {
             && end.attributes.is_empty()
             && end.kind == OpKind::Return
             && inner_op.loc == module.op(op).loc
-            && form_of(inner_op.kind) == Form::SameType
+            && is_commutative(inner_op.kind)
             && module.value_type(inner_op.results[0]) == module.value_type(a);
         plain.then(|| module.op_name(inner))
     }

@@ -142,8 +142,7 @@ impl<'a> BlockPeaks<'a> {
     /// Whether the results are the operands' own bytes.
     fn is_view(&self, op: OpId) -> bool {
         let kind = self.module.op(op).kind;
-        let structure = [OpKind::OptimizationBarrier, OpKind::Tuple, OpKind::GetTupleElement];
-        kind.category() == Category::View || structure.contains(&kind)
+        kind.category() == Category::View || kind == OpKind::OptimizationBarrier
     }
 
     /// What an operation reads in its own block: operands, and captures of its regions.

@@ -6,12 +6,12 @@
 //! since the scatter adds to zero and `-0` becomes `+0`. An index outside the
 //! row is dropped by the scatter and equals no element of the iota.
 
-use crate::egraph::language::{Facts, Signature, TensorGraph, TensorNode};
-use ckpt_ir::{Attr, Dim, ElementType, Module, OpId, OpKind, ScatterDims, TensorType, TypeId};
+use super::maker::Maker;
+use crate::egraph::language::{Signature, TensorGraph, TensorNode};
+use ckpt_ir::{Attr, Dim, ElementType, Module, OpId, OpKind, ScatterDims, TensorType};
 use egg::Id;
-use smallvec::smallvec;
 
-pub(super) fn apply(module: &Module, graph: &mut TensorGraph, node: &TensorNode) -> Option<Id> {
+pub(super) fn apply(module: &Module, graph: &mut TensorGraph, _: Id, node: &TensorNode) -> Option<Id> {
     let Signature::Region { value, .. } = *graph.analysis.signature(node.signature) else {
         return None;
     };
@@ -93,86 +93,28 @@ fn one_hot(graph: &mut TensorGraph, result: &TensorType, axis: usize, indices: I
     let index_element = graph.analysis.tensor(index_ty).map_or(ElementType::Int(64), |t| t.element);
     let mut make = Maker { graph };
     let iota = make.iota(&shape, index_element, axis);
-    let at = make.spread(indices, &shape, index_element, axis);
+    let at = spread(&mut make, indices, &shape, index_element, axis);
     let hit = make.equal(iota, at, &shape, index_element);
     let zero = make.zero(result.element);
     let row_ty = make.graph[updates].data.ty;
     let row_shape = make.graph.analysis.tensor(row_ty).and_then(TensorType::static_shape).unwrap_or_default();
     let row_zero = make.fill(zero, &row_shape, result.element);
     let sum = make.op(OpKind::Add, &[], row_ty, &[row_zero, updates]);
-    let value = make.spread(sum, &shape, result.element, axis);
+    let value = spread(&mut make, sum, &shape, result.element, axis);
     let zeros = make.fill(zero, &shape, result.element);
     let ty = make.facts().intern_tensor(&shape, result.element);
     make.op(OpKind::Select, &[], ty, &[hit, value, zeros])
 }
 
-/// Adds nodes to the e-graph.
-struct Maker<'g> {
-    graph: &'g mut TensorGraph,
-}
-
-impl Maker<'_> {
-    fn facts(&mut self) -> &mut Facts {
-        &mut self.graph.analysis
-    }
-
-    fn op(
-        &mut self,
-        kind: OpKind,
-        properties: &[(&str, ckpt_ir::AttrId)],
-        ty: TypeId,
-        operands: &[Id],
-    ) -> Id {
-        let signature = self.facts().op(kind, properties, ty);
-        self.graph.add(TensorNode { signature, operands: operands.into() })
-    }
-
-    fn iota(&mut self, shape: &[u64], element: ElementType, axis: usize) -> Id {
-        let ty = self.facts().intern_tensor(shape, element);
-        let int = self.facts().types.intern(ckpt_ir::Type::Scalar(ElementType::Int(64)));
-        let dimension = self.facts().intern_attr(Attr::Int { value: axis as i128, ty: int });
-        self.op(OpKind::Iota, &[("iota_dimension", dimension)], ty, &[])
-    }
-
-    /// A value with one element per row, over the whole shape.
-    fn spread(&mut self, value: Id, shape: &[u64], element: ElementType, axis: usize) -> Id {
-        let rows: Vec<u64> = shape.iter().enumerate().filter(|(d, _)| *d != axis).map(|(_, s)| *s).collect();
-        let row_ty = self.facts().intern_tensor(&rows, element);
-        let row = if self.graph[value].data.ty == row_ty {
-            value
-        } else {
-            self.op(OpKind::Reshape, &[], row_ty, &[value])
-        };
-        let kept: Vec<i64> = (0..shape.len() as i64).filter(|d| *d != axis as i64).collect();
-        let ty = self.facts().intern_tensor(shape, element);
-        let dims = self.facts().int_array(&kept);
-        self.op(OpKind::BroadcastInDim, &[("broadcast_dimensions", dims)], ty, &[row])
-    }
-
-    fn equal(&mut self, a: Id, b: Id, shape: &[u64], element: ElementType) -> Id {
-        let facts = self.facts();
-        let ty = facts.intern_tensor(shape, ElementType::Bool);
-        let unsigned = matches!(element, ElementType::Uint(_));
-        let enumerated = |facts: &mut Facts, kind: &str, value: &str| {
-            let attr = Attr::Enum(facts.names.intern(kind), facts.names.intern(value));
-            facts.intern_attr(attr)
-        };
-        let direction = enumerated(facts, "comparison_direction", "EQ");
-        let how = enumerated(facts, "comparison_type", if unsigned { "UNSIGNED" } else { "SIGNED" });
-        self.op(OpKind::Compare, &[("comparison_direction", direction), ("compare_type", how)], ty, &[a, b])
-    }
-
-    fn zero(&mut self, element: ElementType) -> Id {
-        let ty = self.facts().intern_tensor(&[], element);
-        let bytes = vec![0u8; element.byte_width() as usize].into();
-        let value = self.facts().intern_attr(Attr::Dense(ckpt_ir::DenseElements { ty, bytes, splat: true }));
-        self.op(OpKind::Constant, &[("value", value)], ty, &[])
-    }
-
-    fn fill(&mut self, scalar: Id, shape: &[u64], element: ElementType) -> Id {
-        let ty = self.facts().intern_tensor(shape, element);
-        let dims = self.facts().int_array(&[]);
-        let signature = self.facts().op(OpKind::BroadcastInDim, &[("broadcast_dimensions", dims)], ty);
-        self.graph.add(TensorNode { signature, operands: smallvec![scalar] })
-    }
+/// A value with one element per row, over the whole shape.
+fn spread(make: &mut Maker<'_>, value: Id, shape: &[u64], element: ElementType, axis: usize) -> Id {
+    let rows: Vec<u64> = shape.iter().enumerate().filter(|(d, _)| *d != axis).map(|(_, s)| *s).collect();
+    let row_ty = make.facts().intern_tensor(&rows, element);
+    let row = if make.graph[value].data.ty == row_ty {
+        value
+    } else {
+        make.op(OpKind::Reshape, &[], row_ty, &[value])
+    };
+    let kept: Vec<i64> = (0..shape.len() as i64).filter(|d| *d != axis as i64).collect();
+    make.broadcast(row, &kept, shape, element)
 }

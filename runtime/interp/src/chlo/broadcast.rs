@@ -25,6 +25,7 @@ fn without_broadcast(kind: OpKind) -> Option<OpKind> {
         K::ChloBroadcastMultiply => K::Multiply,
         K::ChloBroadcastNextAfter => K::ChloNextAfter,
         K::ChloBroadcastOr => K::Or,
+        K::ChloBroadcastPolygamma => K::ChloPolygamma,
         K::ChloBroadcastPower => K::Power,
         K::ChloBroadcastRemainder => K::Remainder,
         K::ChloBroadcastSelect => K::Select,
@@ -33,6 +34,7 @@ fn without_broadcast(kind: OpKind) -> Option<OpKind> {
         K::ChloBroadcastShiftRightLogical => K::ShiftRightLogical,
         K::ChloBroadcastSubtract => K::Subtract,
         K::ChloBroadcastXor => K::Xor,
+        K::ChloBroadcastZeta => K::ChloZeta,
         _ => return None,
     })
 }

@@ -3,6 +3,7 @@
 mod broadcast;
 mod complex;
 mod ragged_dot;
+mod scan;
 mod special;
 mod tables;
 mod top_k;
@@ -15,6 +16,7 @@ use crate::format::Format;
 use crate::site::Site;
 use crate::tensor::{Data, Storage, Tensor};
 use ckpt_ir::{ElementType, OpKind};
+pub(crate) use scan::scan;
 
 /// Evaluates a CHLO operation with one result; none if the kind is not one.
 pub(crate) fn evaluate(site: Site<'_>, kind: OpKind, operands: &[Tensor]) -> Option<Outcome<Tensor>> {

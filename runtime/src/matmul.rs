@@ -184,6 +184,34 @@ mod tests {
         }
     }
 
+    /// A product written transposed is the same to the bit: what a program's
+    /// lowering chooses for one use of it must not show in the numbers.
+    #[test]
+    fn a_product_written_transposed_has_the_same_bits() {
+        for element in [Element::F32, Element::Bf16] {
+            for [m, n, k] in [[40, 70, 90], [300, 100, 700], [32, 512, 1024], [1024, 512, 32], [9, 900, 33]] {
+                let (lhs, rhs) = (values((k * m) as usize, 1), values((n * k) as usize, 2));
+                let (lhs, rhs) = (bits_of(element, &lhs).0, bits_of(element, &rhs).0);
+                let product = |transposed: bool| {
+                    let mut step = step(element, element, [1, m, n, k]);
+                    if transposed {
+                        (step.m.out, step.n.out) = (1, m);
+                    }
+                    let mut out = vec![0u64; ((m * n) as usize * element.bytes() as usize).div_ceil(8)];
+                    let (lhs, rhs) = (lhs.as_ptr().cast(), rhs.as_ptr().cast());
+                    // SAFETY: the buffers have the step's sizes.
+                    unsafe { run(&step, Operands { lhs, rhs, out: out.as_mut_ptr().cast() }) }
+                    narrow::tests::numbers(element, &out, (m * n) as usize)
+                };
+                let (plain, turned) = (product(false), product(true));
+                let at = |row: i64, column: i64| turned[(column * m + row) as usize];
+                let same =
+                    |index: usize| plain[index].to_bits() == at(index as i64 / n, index as i64 % n).to_bits();
+                assert!((0..plain.len()).all(same), "{element:?} {m} x {n} x {k}");
+            }
+        }
+    }
+
     #[test]
     fn products_are_right_and_the_same_for_any_number_of_threads() {
         let pairs = [

@@ -114,6 +114,18 @@ impl<A: Narrow, C: Narrow> Product<'_, A, C> {
     /// Rounds a block of the result.
     unsafe fn store(&self, row: usize, first: usize, columns: usize, result: &[f32]) {
         let (to_row, to_column) = (self.step.m.out as isize, self.step.n.out as isize);
+        if to_row == 1 && to_column != 1 {
+            let rows = result.len() / columns.max(1);
+            for column in 0..columns {
+                let start = self.out.at(row as isize + (first + column) as isize * to_column);
+                // SAFETY: a column of the result, which is written transposed.
+                let target = unsafe { std::slice::from_raw_parts_mut(start, rows) };
+                for (target, value) in target.iter_mut().zip(result[column..].iter().step_by(columns)) {
+                    *target = C::store(*value);
+                }
+            }
+            return;
+        }
         for (at, values) in result.chunks_exact(columns.max(1)).enumerate() {
             let start = self.out.at((row + at) as isize * to_row + first as isize * to_column);
             if to_column == 1 {

@@ -5,9 +5,9 @@ use crate::control::Exit;
 use crate::text::Texts;
 use crate::values::Values;
 use crate::{Compiler, LowerError, Source};
-use ckpt_entity::EntityId as _;
+use ckpt_entity::{EntityId as _, EntitySet};
 use ckpt_ir::schedule::KernelPartition;
-use ckpt_ir::{BlockId, Module, OpId, OpKind, Type, ValueId};
+use ckpt_ir::{BlockId, Module, OpId, OpKind, Type, Uses, ValueId};
 use ckpt_passes::remat::problem::donated_arguments;
 use ckpt_runtime::{
     Argument, BlockId as StepsId, BufferId, CopyStep, EvaluateStep, KernelStep, Output, Step, TensorSpec,
@@ -67,6 +67,9 @@ pub(crate) struct Lowering<'m> {
     pub(crate) pending: VecDeque<Pending>,
     sources: Vec<Source>,
     in_place: Vec<usize>,
+    pub(crate) uses: Uses,
+    /// Operations that run as kernels, rather than inside those that read them.
+    pub(crate) runs: EntitySet<OpId>,
 }
 
 /// Turns the blocks of a function into steps. Linear in the function.
@@ -87,7 +90,11 @@ pub fn lower_blocks(
         pending: VecDeque::new(),
         sources: Vec::new(),
         in_place: Vec::new(),
+        uses: Uses::below(module, function),
+        runs: EntitySet::new(),
     };
+    let kernels = lowering.schedules.values().flat_map(|schedule| &schedule.kernels);
+    lowering.runs = kernels.flat_map(|kernel| kernel.ops.iter().copied()).collect();
     let arguments = lowering.arguments(function, body)?;
     lowering.pending.push_back(Pending { block: body, steps: StepsId::from_index(0), exit: Exit::Function });
     let mut results = Vec::new();

@@ -210,6 +210,10 @@ fn arguments(
             let at = module.op(function).offset as usize;
             return Err(program.refusal(&[Diagnostic::unsupported(at, what)]));
         };
+        if ty.bytes().is_none_or(|bytes| bytes.0 > ckpt_interp::MAX_TENSOR_BYTES) {
+            let what = format!("argument {index} has more than {} bytes", ckpt_interp::MAX_TENSOR_BYTES);
+            return Err(program.refusal(&[Diagnostic::limit(module.op(function).offset as usize, what)]));
+        }
         let shape: Vec<usize> = shape.iter().map(|size| *size as usize).collect();
         let tensor = match &mut archive {
             Some(archive) => archive.tensor(&format!("arg{index}"), ty.element, &shape)?,

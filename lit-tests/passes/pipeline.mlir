@@ -32,7 +32,7 @@
 // RUN: not --exit 2 ckpt-opt %s --pass-pipeline=csee 2>&1 | FileCheck %s --check-prefix=UNKNOWN
 // UNKNOWN: there is no pass 'csee'; did you mean 'cse'?
 // RUN: not --exit 5 ckpt-opt %s --pass-pipeline='remat{budget=8}' -o %t.none 2>&1 | FileCheck %s --check-prefix=UNMET
-// UNMET: budget 8 B cannot be met
+// UNMET: budget 8 B (8 bytes) cannot be met
 // RUN: not test -e %t.none
 // RUN: ckpt-opt --list-passes | FileCheck %s --check-prefix=LIST
 // LIST: remat

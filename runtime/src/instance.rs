@@ -8,10 +8,15 @@ use crate::program::{Argument, Buffer, BufferId, EvaluateStep, Program, Step, Wo
 use crate::{ProgramError, RunError};
 use ckpt_entity::EntityId as _;
 
+/// Threads of one instance at most: more than the cores of any machine that it
+/// is for, and few enough that starting them does not bring a machine down.
+pub const MAX_THREADS: usize = 1024;
+
 /// How a program runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// Threads; 0, the default, is as many as the machine has. Results do not depend on it.
+    /// Threads, at most [`MAX_THREADS`]; 0, the default, is as many as the machine
+    /// has. Results do not depend on it.
     pub threads: usize,
     /// Take the time of each step. Default: no.
     pub profile: bool,
@@ -68,7 +73,7 @@ impl Instance {
         let mut counter = Counter::default();
         let arena = Arena::new(program.arena_bytes, &mut counter)
             .ok_or(ProgramError::OutOfMemory { bytes: program.arena_bytes })?;
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads).build();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(options.threads.min(MAX_THREADS)).build();
         let pool = pool.map_err(|error| ProgramError::Threads(error.to_string()))?;
         let clocks = if options.profile {
             program.blocks.iter().map(|block| vec![Clock::default(); block.len()]).collect()

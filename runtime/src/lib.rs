@@ -36,7 +36,7 @@ mod validate;
 
 pub use element::Element;
 pub use error::{ProgramError, RunError};
-pub use instance::{Instance, Options, StepTime};
+pub use instance::{Instance, MAX_THREADS, Options, StepTime};
 pub use program::{
     Argument, Block, BlockId, Buffer, BufferId, CaseStep, ConvAxis, ConvSpatial, ConvolutionStep, CopyStep,
     EvaluateStep, KernelStep, MatMulStep, OuterLoop, OuterSum, Output, Program, Step, StridedOperand,

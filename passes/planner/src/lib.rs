@@ -12,6 +12,7 @@ mod bound;
 mod effort;
 pub mod graph_file;
 mod ids;
+mod pareto;
 mod plan;
 mod problem;
 mod quantity;
@@ -26,6 +27,7 @@ pub use bound::{
 };
 pub use effort::Effort;
 pub use ids::{DerivationId, ValueId};
+pub use pareto::{ParetoPoint, pareto};
 pub use plan::{Plan, Step};
 pub use problem::{Derivation, Problem, ProblemError, Value};
 pub use quantity::{Bytes, Micros};

@@ -15,7 +15,7 @@ use crate::{PassError, Policy};
 use ckpt_ir::schedule::KernelPartition;
 use ckpt_ir::{Bytes, Module, OpId};
 use ckpt_planner as planner;
-use plan::{Planned, Variant, baseline, best_variant};
+use plan::{Planned, Variant, baseline, best_variant, curve};
 use verdict::{justify, report, unfused_peaks};
 
 /// What the pipeline is asked for.
@@ -112,6 +112,34 @@ pub fn entry_function(module: &Module) -> Result<OpId, PassError> {
         },
         None => Err(PassError::NoEntry),
     }
+}
+
+/// Plans of a program at several budgets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Frontier {
+    /// The plans, the smallest budget first; bytes without [`Self::resident`].
+    pub points: Vec<planner::ParetoPoint>,
+    /// Bytes of the arguments that are held throughout.
+    pub resident: planner::Bytes,
+    /// Time of the program without rematerialisation.
+    pub base_time: planner::Micros,
+}
+
+/// The frontier of peak against time of the entry function, at `points`
+/// budgets; the policy plays no part. Takes as many times as long as a plan.
+///
+/// # Errors
+/// As [`optimize`].
+pub fn frontier(mut module: Module, options: &Options, points: usize) -> Result<Frontier, PassError> {
+    normalise(&mut module, false)?;
+    let function = entry_function(&module)?;
+    let body = module.function_body(function).ok_or(PassError::NoEntry)?;
+    let base_time = planner::Micros(baseline(&module, function, body, &options.device)?.time.0);
+    if !improve(&mut module, function, body, &options.rules).is_empty() {
+        remove_unused(&mut module);
+    }
+    let (points, resident) = curve(&module, function, options, points)?;
+    Ok(Frontier { points, resident, base_time })
 }
 
 /// Normalises `module`, plans its entry function for the policy and applies the plan.

@@ -59,6 +59,18 @@ pub(super) fn best_variant(
     Ok(better(plain, rewritten))
 }
 
+/// Plans at several budgets, of the program with the equalities that are adopted always.
+pub(super) fn curve(
+    module: &Module,
+    function: OpId,
+    options: &Options,
+    points: usize,
+) -> Result<(Vec<planner::ParetoPoint>, planner::Bytes), PassError> {
+    let body = module.function_body(function).ok_or(PassError::NoEntry)?;
+    let block = state(module, function, body, &options.device)?;
+    Ok((planner::pareto(&block.problem, points, options.effort), block.problem.resident_bytes()))
+}
+
 /// The better of two, with bounds that hold for either.
 fn better(a: Variant, b: Variant) -> Variant {
     let (mut taken, other) = match (&a.planned, &b.planned) {

@@ -141,8 +141,9 @@ pub fn unmet(unmet: &Unmet, place: &dyn Fn(ckpt_ir::ValueId) -> String) -> Strin
     let mut out = String::new();
     let _ = writeln!(
         out,
-        "budget {} cannot be met{}: the smallest feasible peak found is {} ({} bytes), and no plan can need less than {}",
+        "budget {} ({} bytes) cannot be met{}: the smallest feasible peak found is {} ({} bytes), and no plan can need less than {}",
         human(unmet.budget),
+        unmet.budget.0,
         if unmet.infeasible { " by any plan" } else { "" },
         human(unmet.smallest),
         unmet.smallest.0,

@@ -39,7 +39,7 @@ pub(crate) fn run(args: &BuildArgs) -> Result<(), Failure> {
     let module = program.module()?;
     let Target::Cpu = args.target;
     let compiled = cpu::compile(&program, &module, &args.remat.options()?)?;
-    eprintln!("{}", text::verdict(&compiled.optimized.report));
+    tell!("{}", text::verdict(&compiled.optimized.report));
     let bytes = compiled.lowered.program.to_bytes().map_err(|e| Failure::Internal(e.to_string()))?;
     input_output::write(&args.output, &bytes)?;
     args.json.as_deref().map_or(Ok(()), |path| report::write_json(path, &compiled.json()?))

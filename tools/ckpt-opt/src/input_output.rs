@@ -31,7 +31,11 @@ pub(crate) fn read(path: &str) -> Result<Vec<u8>, Failure> {
 pub(crate) fn write(path: &str, text: &[u8]) -> Result<(), Failure> {
     let failed = |source| Failure::Io { path: path.into(), source };
     if path == "-" {
-        return std::io::stdout().write_all(text).map_err(failed);
+        return match std::io::stdout().write_all(text) {
+            // Who reads only the beginning has what it wants.
+            Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+            written => written.map_err(failed),
+        };
     }
     let target = Path::new(path);
     if target.exists() && !target.is_file() {

@@ -1,6 +1,23 @@
 //! `ckpt-opt`: the command line of the rematerialisation compiler.
 #![allow(clippy::print_stderr, clippy::print_stdout)]
 
+/// A line for the user on standard error. What cannot be written there is lost:
+/// a full disk behind it is no reason to lose the work as well.
+macro_rules! tell {
+    ($($part:tt)*) => {{
+        use std::io::Write as _;
+        let _ = writeln!(std::io::stderr(), $($part)*);
+    }};
+}
+
+/// The same without the end of the line.
+macro_rules! tell_part {
+    ($($part:tt)*) => {{
+        use std::io::Write as _;
+        let _ = write!(std::io::stderr(), $($part)*);
+    }};
+}
+
 mod build;
 mod cpu;
 mod expectations;
@@ -11,6 +28,7 @@ mod input_output;
 mod native;
 mod npz;
 mod optimise;
+mod pareto;
 mod passes;
 mod plan;
 mod program;
@@ -79,13 +97,13 @@ fn report_failure(failure: &Failure) -> ExitCode {
         // Diagnostics carry their own `file:line:col: error:`.
         Failure::Diagnostics { rendered, .. }
         | Failure::CheckFailed(rendered)
-        | Failure::Unexpected(rendered) => eprint!("{rendered}"),
-        failure => eprintln!("ckpt-opt: error: {failure}"),
+        | Failure::Unexpected(rendered) => tell_part!("{rendered}"),
+        failure => tell!("ckpt-opt: error: {failure}"),
     }
     if matches!(failure, Failure::Internal(_)) {
-        eprintln!("this is a defect of ckpt-opt, not of the input; nothing was written");
+        tell!("this is a defect of ckpt-opt, not of the input; nothing was written");
         if let Some(path) = reproducer::write() {
-            eprintln!("please report it with {}, which holds the input and the command line", path.display());
+            tell!("please report it with {}, which holds the input and the command line", path.display());
         }
     }
     ExitCode::from(failure.exit_code())

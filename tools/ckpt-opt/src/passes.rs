@@ -59,7 +59,7 @@ impl PassArgs {
         let pipeline = self.pass_pipeline.as_deref().map(Pipeline::parse).transpose();
         let pipeline = pipeline.map_err(|error| Failure::Usage(error.to_string()))?;
         if let (Some(pipeline), true) = (&pipeline, self.dump_pass_pipeline) {
-            eprintln!("{pipeline}");
+            tell!("{pipeline}");
         }
         Ok(pipeline)
     }
@@ -80,7 +80,7 @@ impl PassArgs {
     /// Prints what passes counted.
     pub(crate) fn print_statistics(&self, statistics: &[(&str, &str, usize)]) {
         for (pass, name, count) in statistics.iter().filter(|_| self.pass_statistics) {
-            eprintln!("{count:9}  {pass}: {name}");
+            tell!("{count:9}  {pass}: {name}");
         }
     }
 }
@@ -119,7 +119,7 @@ impl Watcher<'_> {
 
     fn dump(&mut self, when: &str, pass: &str, text: &str) {
         match &self.args.print_ir_tree_dir {
-            None => eprint!("// -----// IR Dump {when} {pass} //----- //\n{text}\n"),
+            None => tell_part!("// -----// IR Dump {when} {pass} //----- //\n{text}\n"),
             Some(folder) => {
                 let name = format!("{}_{}_{pass}.mlir", self.files, when.to_ascii_lowercase());
                 self.files += 1;

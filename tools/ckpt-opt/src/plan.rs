@@ -3,10 +3,11 @@
 use crate::failure::Failure;
 use crate::input_output;
 use crate::optimise::EffortArg;
+use crate::pareto::{self, ParetoArgs};
 use crate::progress;
 use ckpt_passes::{Policy, PolicyError};
 use ckpt_planner::graph_file::{PlanFacts, read_graph, write_plan};
-use ckpt_planner::{Bytes, Goal, Micros, Outcome, Plan, Problem, Solution, Unmet, replay, solve};
+use ckpt_planner::{Bytes, Goal, Micros, Outcome, Plan, Problem, Solution, Unmet, pareto, replay, solve};
 
 /// Arguments of `ckpt-opt plan`.
 #[derive(clap::Args)]
@@ -21,6 +22,8 @@ pub(crate) struct PlanArgs {
     output: String,
     #[command(flatten)]
     effort: EffortArg,
+    #[command(flatten)]
+    pareto: ParetoArgs,
 }
 
 fn parse_policy(text: &str) -> Result<Policy, PolicyError> {
@@ -37,6 +40,11 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
         |e: ckpt_planner::ReplayError| Failure::Internal(format!("plan refused by its replay: {e}"));
     let base = replay(problem, &baseline).map_err(refused)?;
     let resident = problem.resident_bytes();
+    if let Some(path) = &args.pareto.pareto {
+        let points = usize::from(args.pareto.pareto_points);
+        let curve = progress::during("planning", || pareto(problem, points, args.effort.effort()));
+        pareto::write(path, &curve, resident, problem.base_time())?;
+    }
     let goal = match args.remat {
         Policy::None => Goal::KeepAll,
         Policy::Min => Goal::SmallestPeak,
@@ -60,7 +68,7 @@ pub(crate) fn run(args: &PlanArgs) -> Result<(), Failure> {
     input_output::write(&args.output, text.as_bytes())?;
     let percent = |time: Micros| 100.0 * (time.0 / problem.base_time().0.max(f64::MIN_POSITIVE) - 1.0);
     let (overhead, bound) = (percent(replayed.time), percent(lower_bound));
-    eprintln!(
+    tell!(
         "peak {} (without remat {}), overhead {overhead:.2} % (no plan below {bound:.2} %{}), {} recomputations",
         replayed.peak,
         base.peak,

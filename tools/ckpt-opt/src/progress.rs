@@ -19,13 +19,13 @@ pub(crate) fn during<T>(what: &str, work: impl FnOnce() -> T) -> T {
             let mut pause = PATIENCE;
             let mut spoke = false;
             while waiting.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                eprint!("\r{what} … {} s", start.elapsed().as_secs());
+                tell_part!("\r{what} … {} s", start.elapsed().as_secs());
                 let _ = std::io::stderr().flush();
                 spoke = true;
                 pause = Duration::from_secs(1);
             }
             if spoke {
-                eprint!("\r\x1b[K");
+                tell_part!("\r\x1b[K");
             }
         });
         let result = work();

@@ -28,7 +28,10 @@ const OPTION: &str = "--run-reproducer";
 /// The command line to run: this process's own or, for
 /// `--run-reproducer FILE`, the one that the file holds, with its text as input.
 pub(crate) fn command_line() -> Result<Vec<String>, Failure> {
-    let own: Vec<String> = std::env::args().collect();
+    let own = std::env::args_os().map(|argument| argument.into_string());
+    let own: Vec<String> = own
+        .collect::<Result<_, _>>()
+        .map_err(|argument| Failure::Usage(format!("{}: arguments must be UTF-8", argument.display())))?;
     let path =
         own.iter().enumerate().skip(1).find_map(|(at, argument)| match argument.strip_prefix(OPTION) {
             Some("") => own.get(at + 1).map(String::as_str),

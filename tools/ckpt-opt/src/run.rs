@@ -25,7 +25,7 @@ pub(crate) struct RunArgs {
     #[arg(long, value_enum, default_value_t = Device::Interp)]
     device: Device,
     /// Threads of the device cpu; 0 is as many as the machine has. Results do not depend on it.
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, default_value_t = 0, value_parser = parse_threads)]
     threads: usize,
     /// Where the time of each step goes, as JSON; the device cpu has it.
     #[arg(long)]
@@ -69,6 +69,11 @@ impl Device {
     }
 }
 
+fn parse_threads(text: &str) -> Result<usize, String> {
+    let threads = text.parse().ok().filter(|threads| *threads <= ckpt_runtime::MAX_THREADS);
+    threads.ok_or_else(|| format!("write a number up to {}", ckpt_runtime::MAX_THREADS))
+}
+
 /// One function's run.
 struct Run {
     arguments: Vec<Value>,
@@ -89,8 +94,10 @@ pub(crate) fn run(args: &RunArgs) -> Result<(), Failure> {
     }
     match &last {
         Some(run) => write_outputs(args, run),
-        None if args.split || args.outputs.is_none() => Ok(()),
-        None => Err(Failure::Usage("the program has no function to run".into())),
+        None if args.split => Ok(()),
+        None => Err(Failure::Usage(
+            "no function to run: there is no @main, and not exactly one public function".into(),
+        )),
     }
 }
 
@@ -101,7 +108,7 @@ fn run_piece(args: &RunArgs, program: &Program, module: &Module) -> Result<Optio
     }
     if args.remat.remat.is_some() {
         let optimized = optimise(program, module, &args.remat.options()?, &mut Unobserved)?;
-        eprintln!("{}", text::verdict(&optimized.report));
+        tell!("{}", text::verdict(&optimized.report));
         let entry = entry_function(&optimized.module).map_err(|e| program.refuse(&optimized.module, &e))?;
         let mut run = run_function(args, program, &optimized.module, entry)?;
         run.report = report::object(&optimized.report, &BTreeMap::new())?;
@@ -141,7 +148,7 @@ fn run_compiled(
     mut cpu: Cpu,
 ) -> Result<Run, Failure> {
     if args.remat.remat.is_some() {
-        eprintln!("{}", text::verdict(cpu.report()));
+        tell!("{}", text::verdict(cpu.report()));
     }
     let arguments = arguments(args, program, module, function)?;
     let mut seconds = Vec::new();

@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use crate::optimise::{RematArgs, optimise};
+use crate::pareto::{self, ParetoArgs};
 use crate::passes::PassArgs;
 use crate::program::Program;
 use crate::{expectations, input_output, passes, report};
@@ -9,6 +10,7 @@ use ckpt_ir::Module;
 use ckpt_ir::text::{PrintOptions, SPLIT_MARKER, print};
 use ckpt_passes::Policy;
 use ckpt_passes::manager::{Pipeline, Run};
+use ckpt_passes::pipeline::frontier;
 use ckpt_passes::report::text;
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -26,6 +28,8 @@ pub(crate) struct TransformArgs {
     remat: RematArgs,
     #[command(flatten)]
     passes: PassArgs,
+    #[command(flatten)]
+    pareto: ParetoArgs,
     /// Where the report goes, as JSON.
     #[arg(long)]
     json: Option<String>,
@@ -67,6 +71,13 @@ pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
 fn transform(args: &TransformArgs, program: &Program, phases: &mut Phases) -> Result<String, Failure> {
     let module = phases.time("read", || program.module())?;
     let print_options = PrintOptions { debug_info: args.debug_info, generic: args.generic };
+    if let Some(path) = &args.pareto.pareto {
+        let options = args.remat.options()?;
+        let points = usize::from(args.pareto.pareto_points);
+        let curve = phases.time("frontier", || frontier(module.clone(), &options, points));
+        let curve = curve.map_err(|error| program.refuse(&module, &error))?;
+        pareto::write(path, &curve.points, curve.resident, curve.base_time)?;
+    }
     if let Some(pipeline) = args.passes.pipeline()? {
         let module = run_pipeline(args, program, module, &pipeline, phases)?;
         return Ok(phases.time("print", || print(&module, &print_options)));
@@ -84,7 +95,7 @@ fn transform(args: &TransformArgs, program: &Program, phases: &mut Phases) -> Re
     if let Some(path) = &args.json {
         report::write(path, &optimized.report, &phases.seconds)?;
     }
-    eprintln!("{}", text::verdict(&optimized.report));
+    tell!("{}", text::verdict(&optimized.report));
     Ok(printed)
 }
 
@@ -108,7 +119,7 @@ fn run_pipeline(
         if let Some(path) = &args.json {
             report::write(path, &optimized.report, &phases.seconds)?;
         }
-        eprintln!("{}", text::verdict(&optimized.report));
+        tell!("{}", text::verdict(&optimized.report));
     }
     Ok(module)
 }
@@ -144,7 +155,7 @@ impl Phases {
     fn finish(&self, print: bool) -> Result<(), Failure> {
         if print {
             for (name, seconds) in &self.seconds {
-                eprintln!("{seconds:9.3} s  {name}");
+                tell!("{seconds:9.3} s  {name}");
             }
         }
         Ok(())

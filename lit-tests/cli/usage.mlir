@@ -6,6 +6,8 @@
 // OPTION: --no-such-option
 // RUN: not --exit 2 ckpt-opt run %s --device=abacus 2>&1 | FileCheck %s --check-prefix=DEVICE
 // DEVICE: error: invalid value 'abacus' for '--device <DEVICE>'
+// RUN: not --exit 2 ckpt-opt %s --remat=min -o %t.same --json=%t.same 2>&1 | FileCheck %s --check-prefix=SAME
+// SAME: cannot take two outputs
 // RUN: not --exit 2 ckpt-opt run %s --device=cpu --threads=100000 2>&1 | FileCheck %s --check-prefix=THREADS
 // THREADS: write a number up to 1024
 // RUN: not --exit 2 ckpt-opt run %s --seed=1 --inputs=%t.npz 2>&1 | FileCheck %s --check-prefix=ARGUMENTS

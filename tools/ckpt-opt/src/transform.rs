@@ -55,6 +55,10 @@ pub(crate) fn run(args: &TransformArgs) -> Result<(), Failure> {
     if args.passes.list_passes {
         return input_output::write("-", passes::list().as_bytes());
     }
+    let to_file = |path: &&String| *path != "-" && *path == &args.output;
+    if args.json.iter().chain(&args.pareto.pareto).any(|path| to_file(&path)) {
+        return Err(Failure::Usage(format!("{} cannot take two outputs", args.output)));
+    }
     let mut phases = Phases::default();
     let file = Program::read(&args.input)?;
     let pieces = if args.split_input_file { file.pieces() } else { vec![file] };

@@ -15,7 +15,6 @@ mod ids;
 mod pareto;
 mod plan;
 mod problem;
-mod quantity;
 mod replay;
 mod search;
 mod solve;
@@ -25,11 +24,11 @@ mod testing;
 pub use bound::{
     BoundOptions, Bounds, Certificate, PeakBound, TimeBound, Witness, peak_bound, peak_floor, time_bound,
 };
+pub use ckpt_entity::{Bytes, Micros};
 pub use effort::Effort;
 pub use ids::{DerivationId, ValueId};
 pub use pareto::{ParetoPoint, pareto};
 pub use plan::{Plan, Step};
 pub use problem::{Derivation, Problem, ProblemError, Value};
-pub use quantity::{Bytes, Micros};
 pub use replay::{Replay, ReplayError, replay};
 pub use solve::{Goal, Outcome, Solution, Unmet, solve};

@@ -22,7 +22,7 @@ pub struct ParetoPoint {
 ///
 /// Monotone by construction: a plan for a budget is one for every larger one, so
 /// times never rise with the budget; and a bound for a budget is one for every
-/// smaller one, so neither do bounds. Takes `points` times [`solve`].
+/// smaller one, so neither do bounds. Takes `points` times [`solve()`].
 #[must_use]
 pub fn pareto(problem: &Problem, points: usize, effort: Effort) -> Vec<ParetoPoint> {
     let baseline = Plan::without_remat(problem);

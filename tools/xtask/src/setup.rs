@@ -29,7 +29,7 @@ pub(crate) fn without_llvm(unusable: &BTreeSet<&'static str>) -> &'static [&'sta
 }
 
 /// What builds and tests use. Crates in `ir/`, `passes/` and `runtime/` need none of it.
-const PACKAGES: [Package; 8] = [
+const PACKAGES: [Package; 9] = [
     Package {
         name: "llvm-22-tools",
         purpose: "FileCheck, which the tests in lit-tests call",
@@ -76,6 +76,12 @@ const PACKAGES: [Package; 8] = [
         name: "libpolly-22-dev",
         purpose: "the library that llvm-config names among LLVM's own",
         evidence: "/usr/lib/llvm-22/lib/libPolly.a",
+        user: CODEGEN,
+    },
+    Package {
+        name: "libzstd-dev",
+        purpose: "a library that llvm-config names and that llvm-22-dev does not ask for everywhere",
+        evidence: "/usr/include/zstd.h",
         user: CODEGEN,
     },
 ];
